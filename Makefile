@@ -11,14 +11,28 @@ STAMP := $(VENV)/.ready
 NEURAL := $(VENV)/.ready-neural
 TORCH ?= torch==2.13.0
 N ?= 100000
+QUICK = not studio and not browser and not postgres and not benchmark and not long
 
-.PHONY: demo test test-neural check docs bench pictures format facet-model golden wheel clean
+.PHONY: demo test test-benchmarks test-demo test-neural check docs bench pictures format facet-model golden wheel clean
 
 demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
 
+# FILE=toolkit/annot/... runs only the tests that belong to a file, FILE=tests/... those of one test file.
 test: $(STAMP) system-packages
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/neural
+ifdef FILE
+	@files=$$($(BIN)/python tests/tests_of.py $(FILE)) && set -x && $(BIN)/python -m pytest -q -m '$(QUICK)' $$files
+else
+	$(BIN)/python -m pytest -q -m 'not benchmark and not long' -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/neural
+endif
+
+# Each measurement of benchmarks/ at its smallest size.
+test-benchmarks: $(STAMP)
+	$(BIN)/python -m pytest -q -m benchmark tests/test_benchmarks.py tests/story/test_whole_study.py
+
+# The demonstration on a real Label Studio.
+test-demo: $(STAMP)
+	$(BIN)/python -m pytest -q -m long tests/story/test_demo.py
 
 # Systems with encoders. torch comes first and by itself: what asks for it would take another build.
 test-neural: $(NEURAL)

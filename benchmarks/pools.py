@@ -56,7 +56,7 @@ COMMAND = Command(
     __doc__,
     paths=("folder",),
     options={"papers": 100_000, "queries": 34, "without-obvious": False, "untrained": False, "counts": False},
-    smallest="FOLDER --papers 400 --queries 2 --without-obvious",
+    smallest="FOLDER --papers 400 --queries 2 --without-obvious --untrained",
     seconds=lambda options: (
         25 + options.papers * (0.0005 if options.untrained else 0.003) * (1 if options.without_obvious else 2)
     ),

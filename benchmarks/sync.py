@@ -1,8 +1,8 @@
 """Time `annot push` and `annot pull` of a large study against the bare import and export of the same tasks.
 
-    python benchmarks/sync.py FOLDER [--queries 50] [--documents 125]
+    python benchmarks/sync.py FOLDER [--queries 50] [--documents 125] [--people 8]
 
-Makes a study of made-up abstracts in FOLDER with a local Label Studio: every pair for two of eight assessors. Bare
+Makes a study of made-up abstracts in FOLDER with a local Label Studio: every pair for two of the assessors. Bare
 import: the tasks of all projects, in batches of 1,000, into one project. Bare export: the JSON export of every project,
 parsed. All are timed on one server, in turns, as it grows slower with what it holds; the second pull goes into the
 database as it was before the first. Answers are tasks imported with an annotation, in place of the first copies. Prints
@@ -58,15 +58,15 @@ class Cost(NamedTuple):
 COMMAND = Command(
     __doc__,
     paths=("folder",),
-    options={"queries": 50, "documents": 125},
-    smallest="FOLDER --queries 8 --documents 4",
+    options={"queries": 50, "documents": 125, "people": 8},
+    smallest="FOLDER --queries 2 --documents 4 --people 2",
     seconds=lambda options: 40 + 0.12 * options.queries * options.documents,
 )
 
 
 def main() -> None:
     options = COMMAND.read()
-    ws = planned(options.folder, options.queries, options.documents)
+    ws = planned(options.folder, options.queries, options.documents, PEOPLE[: options.people])
     database, before = options.folder / "annot.db", options.folder / "before-pull.db"
     parcels = judging.outgoing_of(ws)
     screen, tasks = parcels[0].form.label_config, [task for parcel in parcels for task in parcel.tasks.values()]
@@ -128,7 +128,7 @@ class Meter:
         return Cost(time.perf_counter(), time.process_time(), used, next(self._requests))
 
 
-def planned(folder: Path, queries: int, documents: int) -> Workspace:
+def planned(folder: Path, queries: int, documents: int, names: Sequence[str]) -> Workspace:
     """A study ready to be sent."""
     init(folder, name="sync", dry_run=False)
     ws = Workspace.open(folder)
@@ -148,7 +148,7 @@ def planned(folder: Path, queries: int, documents: int) -> Workspace:
     with open_store(ws.database_url) as store, store.begin() as session:
         replace_pools(session, drawn, rankings_sha256={pool.topic_id: "made up" for pool in drawn})
     setup.up(ws, port=None, per_assessor=False, tell=print)
-    for name in PEOPLE:
+    for name in names:
         address = f"{name}@example.org"
         people.add(ws, name, account=address, adjudicator=False, dry_run=False)
     plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
@@ -182,7 +182,7 @@ def answer(ws: Workspace, parcels: Sequence[OutgoingProject]) -> None:
     sent = {parcel.assessor: [*parcel.tasks.values()] for parcel in parcels}
     with client(ws) as http:
         accounts = {user["email"]: user["id"] for user in http.get("/api/users").json()}
-        for project, name in zip(projects(ws), PEOPLE, strict=True):
+        for project, name in zip(projects(ws), sent, strict=True):
             listed = http.get("/api/tasks", params={"project": project, "page_size": 100_000}).json()
             account = accounts[f"{name}@example.org"]
             answers = []

@@ -20,7 +20,7 @@ COMMAND = Command(
     __doc__,
     paths=("folder",),
     options={"query-facets": 50, "candidates": 125, "assessors": 8, "gold": 10, "kills": 10, "restarts": 1, "seed": 1},
-    smallest="FOLDER --query-facets 4 --candidates 25 --assessors 4 --gold 4 --kills 1 --restarts 0",
+    smallest="FOLDER --query-facets 4 --candidates 25 --assessors 4 --gold 4 --kills 2",
     seconds=lambda options: 60 + 0.2 * options.query_facets * options.candidates,
 )
 

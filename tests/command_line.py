@@ -17,8 +17,8 @@ from typing import Any
 from unittest import mock
 
 import typer
-from annot.cli.commands import BY_WORDS
-from annot.cli.main import app, run
+from annot.cli.commands import BY_WORDS, app
+from annot.cli.main import run
 from annot.corpus.corpus_facts import TEXTS_FILE
 from annot.judging.states import MEMORY_FILE
 from annot.study.workspace import CACHE

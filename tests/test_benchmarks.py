@@ -24,9 +24,10 @@ BENCHMARKS = CHECKOUT / "benchmarks"
 MEASUREMENTS = sorted(
     path.stem for path in BENCHMARKS.glob("*.py") if "\nCOMMAND = " in path.read_text(encoding="utf-8")
 )
+MEASUREMENTS.remove("whole_study")  # which `story/test_whole_study.py` runs
 ALONE = ("house", "planted_faults", "ten_million")
 """Measurements in a process of their own: they load the package from a copy, or start workers."""
-SERVED = ("sync", "whole_study")
+SERVED = ("sync",)
 """Measurements of a study with a server, which is one in memory here."""
 DATA = ("CRANFIELD", "CSFCUBE")
 

@@ -57,13 +57,6 @@ def both(*spoils: Spoil) -> Spoil:
     return spoil
 
 
-def papers_with(line_17: str) -> Spoil:
-    """Forty papers of which the one on line 17 is something else."""
-    lines = [json.dumps({**PAPER, "paper_id": f"p{at}", "title": f"Title {at}"}) for at in range(1, 41)]
-    lines[16] = line_17
-    return write("broken.jsonl", "\n".join(lines) + "\n")
-
-
 def labelled_with(line_17: str) -> Spoil:
     """Forty labelled abstracts of which the one on line 17 is something else."""
     lines = [json.dumps({"sentences": ["One."], "labels": ["method"]}) for _ in range(40)]

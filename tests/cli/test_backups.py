@@ -166,7 +166,7 @@ def test_a_restore_that_fails_half_way_leaves_the_study_as_it_was(
         move(undo, source, target)
 
     monkeypatch.setattr(restore, "_move", fails)
-    for last in (1, 2, 9, 14):
+    for last in (2, 14):
         steps = 0
         failed = annot("restore", backup, "--replace", folder=folder)
         assert failed.exit_code == 2
@@ -195,18 +195,13 @@ run()
 """
 
 
-@pytest.mark.parametrize("moves", [0, 5, 12])
-def test_a_restore_killed_half_way_is_no_study_or_a_whole_one(moves: int, backup: Path, tmp_path: Path) -> None:
+def test_a_restore_killed_half_way_is_no_study_and_then_a_whole_one(backup: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     before, status = study_files(folder), annot_done("status", "--json", folder=folder).data
-    words = [sys.executable, "-c", DIES, str(moves), "restore", str(backup), "--replace"]
+    words = [sys.executable, "-c", DIES, "5", "restore", str(backup), "--replace"]
     killed = subprocess.run(words, cwd=folder, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
     assert killed.returncode == -signal.SIGKILL
-    looked = annot("status", "--json", folder=folder)
-    if moves == 0:
-        assert looked.data == status
-    else:
-        assert "not a study (no annot.toml)" in looked.stderr
+    assert "not a study (no annot.toml)" in annot("status", "--json", folder=folder).stderr
     annot_done("restore", backup, "--replace", folder=folder)
     assert annot_done("status", "--json", folder=folder).data == status
     assert set(study_files(folder)) == set(before)

@@ -136,36 +136,3 @@ def test_recent_papers_give_a_sheet_and_papers_without_years_are_told_of(tmp_pat
     assert refused.exit_code == 2
     assert "no paper in the corpus has a year" in refused.stderr
     assert not (tmp_path / "undated" / "queries.csv").exists()
-
-
-def test_straight_after_the_sample_the_next_step_is_told_and_works(study: Callable[[str], Path]) -> None:
-    folder = study("labelled")
-    annot_done("query", "sample", "--per-period", "4", folder=folder)
-    refused = annot("query", "choose", "6", folder=folder)
-    assert refused.exit_code == 2
-    assert "rate first, from " in refused.stderr
-    assert "`annot query sample --choose 6`" in refused.stderr
-    sheet = (folder / "queries.csv").read_bytes()
-    promised = annot_done("query", "sample", "--per-period", "4", "--choose", "6", "--dry-run", "--json", folder=folder)
-    assert annot_done("query", "list", "--json", folder=folder).data == []
-    for new in (6, 0):
-        done = annot_done("query", "sample", "--per-period", "4", "--choose", "6", "--json", folder=folder)
-        assert done.data["added"] == new
-        assert "6 queries were taken without a rating and recorded as such" in done.stderr
-        assert [one["query_id"] for one in done.data["chosen"]] == [one["query_id"] for one in promised.data["chosen"]]
-    drawn = {row["paper_id"] for row in csv.DictReader(sheet.decode("utf-8-sig").splitlines())}
-    assert {one["paper_id"] for one in done.data["chosen"]} <= drawn
-    assert (folder / "queries.csv").read_bytes() == sheet
-    with sqlite3.connect(folder / "annot.db") as connection:
-        ((facts,),) = connection.execute("SELECT facts FROM imported WHERE what = 'unrated queries'")
-    connection.close()
-    assert sorted(json.loads(facts)["queries"]) == sorted(one["query_id"] for one in done.data["chosen"])
-
-
-def test_the_datasheet_counts_queries_that_were_taken_unrated(study: Callable[[str], Path]) -> None:
-    folder = study("measured")
-    annot_done("query", "sample", "--per-period", "1", "--choose", "2", folder=folder)
-    known = len(annot_done("query", "list", "--json", folder=folder).data)
-    annot_done("datasheet", folder=folder)
-    datasheet = (folder / "exports/datasheet.md").read_text(encoding="utf-8")
-    assert f"2 of the {known} queries are on papers that were drawn at random" in " ".join(datasheet.split())

@@ -89,9 +89,8 @@ def test_agreement_in_text_names_the_policy_and_shows_the_figures(study: Path) -
         assert all(map(rounded, found, figures))
 
 
-@pytest.mark.parametrize("option", ["--all", "--per-query"])
-def test_no_figure_in_text_has_more_digits_than_its_interval_bears(study: Path, option: str) -> None:
-    shown = annot_done("agreement", option, folder=study).stdout
+def test_no_figure_in_text_has_more_digits_than_its_interval_bears(study: Path) -> None:
+    shown = annot_done("agreement", "--all", folder=study).stdout
     found = re.findall(r"(-?\d+\.?\d*)%? \[(-?\d+\.?\d*), (-?\d+\.?\d*)\]", shown)
     assert len(found) > 20
     assert all(len({len(figure.partition(".")[2]) for figure in figures}) == 1 for figures in found)
@@ -120,36 +119,6 @@ def test_evaluation_of_the_shipped_pools_gives_the_papers_tables(study: Path) ->
         assert line["average"] == "mean of fold means"
         assert tuple(round(100 * line["values"][name], 2) for name in NAMES[convention]) == figures
     assert "leaves out 1 judged document" in told.stderr
-
-
-def test_evaluation_in_text_shows_both_conventions_side_by_side(study: Path) -> None:
-    """In as many digits as the interval bears: JSON has them all."""
-    shown = annot_done("evaluate", folder=study).stdout.splitlines()
-    for (convention, facet), figures in SPECTER.items():
-        start = next(at for at, line in enumerate(shown) if line.startswith(f"Measures by convention {convention}"))
-        line = next(line for line in shown[start:] if line.split()[:2] == [facet, "specter"])
-        printed = re.findall(r"([\d.]+) \[", line)
-        assert [float(text) for text in printed] == [
-            pytest.approx(figure, abs=0.5001 if "." not in text else 0.05001)
-            for figure, text in zip(figures, printed, strict=True)
-        ]
-
-
-def test_the_import_needs_no_further_step_and_a_second_one_changes_nothing(study: Path, shared: Path) -> None:
-    before = snapshot(study)
-    again = annot_done("import", "--as", "csfcube", shared / "csfcube", folder=study)
-    assert again.exit_code == 0
-    annot_done("qrels", folder=study)
-    assert not difference(before, snapshot(study))
-
-
-def test_a_dry_import_changes_nothing(shared: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "study"
-    annot_done("init", folder, folder=folder.parent)
-    before = snapshot(folder)
-    dry = annot_done("import", "--as", "csfcube", shared / "csfcube", "--dry-run", "--json", folder=folder)
-    assert dry.data["counts"]["pairs"] == 4051
-    assert not difference(before, snapshot(folder))
 
 
 def method_alone(source: Path, folder: Path) -> None:
@@ -186,30 +155,6 @@ def test_a_release_goes_into_an_empty_workspace_alone(shared: Path, study: Path,
     assert refused.exit_code == 2
     assert "found another study, expected an empty one" in refused.stderr
     assert not difference(before, snapshot(study))
-
-
-def test_a_new_system_tops_up_the_pools_of_the_release(study: Path) -> None:
-    """What it finds among the candidates of other queries is added; the release's own pools stay to the letter."""
-    pools = {
-        paper_id: annot_done("pool", "show", paper_id, "--json", folder=study).data
-        for paper_id in ("1791179", "10010426")
-    }
-    there = {paper_id: [entry["doc_id"] for entry in of["entries"]] for paper_id, of in pools.items()}
-    first, second = there
-    new = [doc_id for doc_id in there[second] if doc_id not in there[first] and doc_id not in pools][:3]
-    docs = [new[0], there[first][0], *new[1:]]
-    (study / "dense.run").write_text(
-        "".join(f"{first}-method Q0 {doc_id} {rank} {9 - rank} dense\n" for rank, doc_id in enumerate(docs, start=1))
-    )
-    call = ("pool", "add", "--run", "dense.run", "--method", "dense", "--query", first)
-    assert "added to a study that was judged" in annot(*call, "--depth", 3, folder=study).stderr
-    done = annot_done(*call, "--depth", 3, "--grow", "--json", folder=study).data
-    assert [(one["topic_id"], one["added"]) for one in done["pools"]] == [(first, new[:2])]
-    shown = annot_done("pool", "show", first, "--json", folder=study).data
-    for old, entry in zip(pools[first]["entries"], shown["entries"], strict=False):
-        assert (entry["doc_id"], entry["drawn"]) == (old["doc_id"], old["drawn"])
-    replayed = annot_done("check", "pools", "--json", folder=study).data["pools"]
-    assert (replayed["pools"], replayed["added_to"], replayed["differences"]) == (0, 1, {})
 
 
 def test_texts_that_differ_from_the_release_are_counted_and_shown(imported: tuple[Path, Result], shared: Path) -> None:

@@ -30,27 +30,9 @@ def told(name: str, folder: Path) -> Any:
     return annot_done(*name.split(), *typed.split(), "--json", folder=folder).data
 
 
-OTHER_TABLES = [
-    ("agreement", "--by", "assessor"),
-    ("agreement", "--per-query"),
-    ("evaluate", "--per-query"),
-    ("forecast", "--design"),
-    ("forecast", "--pools"),
-    ("forecast", "--sample"),
-    ("status", "--adjudication"),
-]
-
-
 def is_a_table(found: pd.DataFrame) -> None:
     assert not found.duplicated().any()
     assert all(column and column == column.lower() and " " not in column for column in found)
-
-
-@pytest.mark.parametrize(("name", "options"), [(name, options) for name, *options in OTHER_TABLES])
-def test_an_option_that_asks_for_something_else_has_its_own_table(
-    name: str, options: list[str], study: Callable[[str], Path]
-) -> None:
-    is_a_table(table(name, study("measured"), *options))
 
 
 HOSTILE, GUARDED = "=cmd|'x'\x1b]52;c;eA==\x07", "'=cmd|'x'\\u001b]52;c;eA==\\u0007"

@@ -55,47 +55,6 @@ def send_all(folder: Path, *, but: Callable[[PairKey], bool] = lambda asked: Fal
             projects.record_tasks(session, project.project, {one: place for place, one in enumerate(asked)})
 
 
-def change_settings(folder: Path, old: str, new: str) -> None:
-    path = folder / "annot.toml"
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def test_a_bare_pool_draws_what_is_on_record_whatever_annot_toml_says_by_now(folder: Path) -> None:
-    before = snapshot(folder)
-    change_settings(folder, "per_method = 3", 'per_method = 9\nmode = "depth"')
-    change_settings(folder, '"abs_tfidf"]', '"abs_tfidf", "lsa"]\nranking_depth = 40')
-    change_settings(folder, "[collection]", "seed = 99\n\n[collection]")
-    again = annot_done("pool", folder=folder)
-    assert difference(before, snapshot(folder)) == ["annot.toml"]
-    assert "per_method: the recorded pools have 3 and keep it; annot.toml has 9" in again.stderr
-    for name, on_record, in_settings in (
-        ("mode", "round-robin", "depth"),
-        ("seed", "13", "99"),
-        ("ranking_depth", "500", "40"),
-        ("methods", "abs_tfidf, title_tfidf", "abs_tfidf, lsa, title_tfidf"),
-    ):
-        assert f"{name}: the recorded pools have {on_record} and keep it; annot.toml has {in_settings}" in again.stderr
-    # A query that is added gets a pool like the others.
-    annot_done("query", "add", "fic0407", "--facet", "background", folder=folder)
-    drawn = annot_done("pool", "--json", folder=folder).data
-    assert {one["topic_id"]: (one["added"] > 0, one["leaving"]) for one in drawn["pools"]} == {
-        "fic0407": (True, 0),
-        "fic0802": (False, 0),
-        "fic0903": (False, 0),
-    }
-    shown = annot_done("pool", "show", "fic0407", "--json", folder=folder).data
-    assert (shown["per_method"], shown["mode"], shown["seed"]) == (3, "round-robin", 13)
-    annot_done("plan", folder=folder)
-    assert '"seed": 13' in (folder / "pools" / "plan.manifest.json").read_text(encoding="utf-8")
-    # To draw by annot.toml one says so.
-    annot_done("plan", "--withdraw", folder=folder)
-    annot_done("pool", "--redraw", folder=folder)
-    shown = annot_done("pool", "show", "fic0802", "--json", folder=folder).data
-    assert (shown["per_method"], shown["mode"], shown["seed"], "lsa" in shown["methods"]) == (9, "depth", 99, True)
-
-
 def test_a_study_that_was_sent_grows_only_with_grow(folder: Path) -> None:
     planned = pairs_of(folder)
     send_all(folder)
@@ -140,27 +99,6 @@ def test_a_redraw_that_would_drop_pairs_that_were_sent_is_refused(folder: Path) 
     assert not difference(before, snapshot(folder))
 
 
-def test_part_of_a_plan_is_withdrawn_by_query_and_a_pair_is_never_torn_apart(folder: Path) -> None:
-    """a2 has not signed up: nothing was sent to them, but their partner has the pairs of one query."""
-    kept, other = (f"{paper_id}-{facet}" for paper_id, (facet,) in GROWTH.queries)
-    send_all(folder, but=lambda asked: asked.query_id == other)
-    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        for project in projects.read_projects(session):
-            if project.assessor == "a2":
-                projects.forget_tasks(session, project.project, projects.read_tasks(session, project.project))
-    refused = annot("plan", "--withdraw", "--query", kept, folder=folder)
-    assert refused.exit_code == 2
-    assert f"every planned pair of {kept} was sent or judged; tasks were sent to a1" in refused.stderr
-    assert (
-        annot_done("plan", "--withdraw", "--dry-run", "--query", other, "--json", folder=folder).data["assignments"]
-        == 12
-    )
-    annot_done("plan", "--withdraw", "--query", other, folder=folder)
-    assert {query_id for query_id, _ in pairs_of(folder)} == {kept}
-    assert not annot("check", "plan", "--json", folder=folder).data["plan"]["faults"]
-    assert annot("plan", "--dry-run", "--json", folder=folder).data["new"] == 12
-
-
 def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend_it(folder: Path) -> None:
     sound = annot_done("check", "plan", "--json", folder=folder).data["plan"]
     assert (sound["faults"], sound["unplanned"], sound["to_withdraw"]) == ([], 0, 0)
@@ -200,20 +138,3 @@ def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
     loads = {one["assessor"]: one["pairs"] for one in annot_done("plan", "--json", folder=folder).data["loads"]}
     # Two queries of six: a3 is in both teams, and each of the others in one.
     assert loads == {"a1": 6, "a2": 6, "a3": 12}
-
-
-def test_a_query_is_removed_with_the_pool_that_nobody_else_needs(folder: Path) -> None:
-    kept, gone = (f"{paper_id}-{facet}" for paper_id, (facet,) in GROWTH.queries)
-    annot_done("query", "add", "fic0802", "--facet", "result", folder=folder)
-    annot_done("plan", "--withdraw", "--query", gone, folder=folder)
-    before = snapshot(folder)
-    annot_done("query", "remove", gone, "--dry-run", folder=folder)
-    assert not difference(before, snapshot(folder))
-    removed = annot_done("query", "remove", gone, "--json", folder=folder).data
-    assert (removed["with_pool"], removed["queries"]) == (True, 2)
-    # The other facet of that paper still needs its pool.
-    assert annot_done("query", "remove", "fic0802-result", "--json", folder=folder).data["with_pool"] is False
-    assert [one["query_id"] for one in annot_done("query", "list", "--json", folder=folder).data] == [kept]
-    annot_done("pool", folder=folder)
-    assert [path.stem for path in (folder / "pools" / "queries").glob("*.jsonl")] == ["fic0802"]
-    annot_done("check", "plan", folder=folder)

@@ -78,7 +78,7 @@ def test_index_rankings_and_pools_are_the_same_bytes_from_every_engine(queried: 
     expected = made(on(queried, processes=1))
     assert len(list((queried / ".annot/index/shards").iterdir())) >= 8
     assert sum(name.endswith(".run") for name in expected) == len(METHODS)
-    for machine in ({"processes": 2}, {"processes": 3}, {"cluster": cluster.cluster}):
+    for machine in ({"processes": 3}, {"cluster": cluster.cluster}):
         shutil.rmtree(queried / ".annot")
         shutil.rmtree(queried / "pools")
         assert not differing(made(on(queried, **machine)), expected), machine
@@ -103,9 +103,7 @@ run()
 """
 
 
-@pytest.mark.parametrize(
-    ("part", "finished"), [("shards/", 3), (".whole.", 0), ("abstract-plain/", 2), ("unfinished-ppmi", 3)]
-)
+@pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("abstract-plain/", 2), ("unfinished-ppmi", 3)])
 def test_a_build_that_is_killed_ends_in_the_bytes_of_one_that_was_not(queried: Path, part: str, finished: int) -> None:
     annot_done("index", folder=on(queried, processes=1))
     expected = digests(queried, ".annot/index")

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 import pytrec_eval
 from annot import read_qrels
-from annot.base.records import ScoredDoc
 from annot.formats.trec import read_run
-from annot.ranking.submission import SubmissionRules, find_findings, settle
 from command_line import annot, annot_done, difference, snapshot
 
 QUERY, OTHER = "fic0407-background", "fic0407-result"
@@ -69,19 +67,6 @@ def test_a_whole_run_comes_in_with_its_metadata_and_again_changes_nothing(study:
     assert not difference(before, snapshot(folder))
 
 
-def test_ranked_pools_go_by_their_facet_and_smaller_distances_are_better(study: Callable[[str], Path]) -> None:
-    folder = study("measured")
-    docs = pool(folder)
-    name = "test-pid2pool-csfcube-theirs-background-ranked.json"
-    rows = {"fic0407": [[doc, float(at)] for at, doc in enumerate(docs)]}
-    (folder / name).write_text(json.dumps(rows))
-    (folder / "result.json").write_text(json.dumps(rows))
-    annot_done("run", "import", name, "--tag", "theirs", folder=folder)
-    assert stored(folder, "theirs") == {QUERY: docs}
-    annot_done("run", "import", "result.json", "--facet", "result", "--tag", "others", folder=folder)
-    assert stored(folder, "others") == {OTHER: docs}
-
-
 def test_what_is_foreign_or_twice_is_refused_with_examples_until_a_rule_is_named(study: Callable[[str], Path]) -> None:
     folder = study("measured")
     docs = pool(folder)
@@ -107,17 +92,6 @@ def test_what_is_foreign_or_twice_is_refused_with_examples_until_a_rule_is_named
     assert stored(folder, "bad") == {QUERY: [docs[0], "nowhere", *docs[1:]]}
 
 
-def test_missing_candidates_are_left_out_or_ranked_last_by_id() -> None:
-    documents = {"q": (ScoredDoc("b", -3.0), ScoredDoc("d", -7.0))}
-    candidates = {"q": {"a", "b", "c", "d"}, "r": {"a"}}
-    out, last = (settle(documents, candidates, SubmissionRules(None, None, missing)) for missing in ("out", "last"))
-    assert [doc.doc_id for doc in out["q"]] == ["b", "d"]
-    assert [doc.doc_id for doc in last["q"]] == ["b", "d", "a", "c"]
-    assert last["q"][2].score < -7.0
-    found = {one.what: (one.count, one.examples) for one in find_findings(documents, candidates)}
-    assert found == {"missing queries": (1, ("r",)), "missing candidates": (2, ("q a", "q c"))}
-
-
 def test_the_file_of_an_imported_run_has_its_scores_and_gives_its_figures(study: Callable[[str], Path]) -> None:
     folder = study("measured")
     scores = {doc: 1235 - at / 1000 for at, doc in enumerate(pool(folder))}
@@ -134,32 +108,6 @@ def test_the_file_of_an_imported_run_has_its_scores_and_gives_its_figures(study:
     (ours,) = (line.split(",") for line in found.splitlines() if ",AP," in line and f",{QUERY}," in line)
     header = found.splitlines()[0].split(",")
     assert math.isclose(float(ours[header.index("value")]), theirs[QUERY]["map"], abs_tol=1e-6)
-
-
-def test_distances_in_a_trec_run_are_refused_until_they_are_named(study: Callable[[str], Path]) -> None:
-    folder = study("measured")
-    docs = pool(folder)
-    lines = [f"{QUERY} Q0 {doc} {rank} {rank / 10} far\n" for rank, doc in enumerate(docs, start=1)]
-    (folder / "far.run").write_text("".join(lines))
-    refused = annot("run", "import", "far.run", "--tag", "far", folder=folder)
-    assert refused.exit_code == 2
-    assert "rise from rank to rank" in refused.message()
-    annot_done("run", "import", "far.run", "--tag", "far", "--distances", folder=folder)
-    assert stored(folder, "far") == {QUERY: docs}
-
-
-def test_a_run_made_here_is_not_written_over_and_a_system_has_each_seed_once(study: Callable[[str], Path]) -> None:
-    folder = study("measured")
-    (folder / "a.run").write_text(run_text({QUERY: pool(folder)}))
-    for tag in ("fabs_bm25", "fabs_cbow200", "../up", "chance", "a b"):
-        assert annot("run", "import", "a.run", "--tag", tag, folder=folder).exit_code == 2
-    seeded = ("--system", "dense", "--seed", "1")
-    annot_done("run", "import", "a.run", "--tag", "dense-1", *seeded, folder=folder)
-    (folder / "b.run").write_text(run_text({QUERY: pool(folder)[::-1]}))
-    same_seed = annot("run", "import", "b.run", "--tag", "dense-2", *seeded, folder=folder)
-    assert "one with the same seed: dense-1" in same_seed.message()
-    again = annot("run", "import", "a.run", "--tag", "dense-2", "--system", "dense", "--seed", "2", folder=folder)
-    assert "already has this run" in again.message()
 
 
 def test_neither_run_of_a_name_takes_the_place_of_the_other_unasked(study: Callable[[str], Path]) -> None:

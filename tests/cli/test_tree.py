@@ -53,8 +53,12 @@ def test_a_first_word_is_in_one_module() -> None:
 
 
 def test_every_module_of_commands_is_in_the_list() -> None:
-    folder = Path(import_module("annot.cli").__path__[0])
-    with_commands = {path.stem for path in folder.glob("*.py") if "\n@command(" in path.read_text(encoding="utf-8")}
+    toolkit = Path(import_module("annot").__path__[0]).parent
+    with_commands = {
+        ".".join(path.relative_to(toolkit).with_suffix("").parts).removeprefix("annot.cli.")
+        for path in toolkit.rglob("*.py")
+        if "\n@command(" in path.read_text(encoding="utf-8")
+    }
     assert with_commands == set(MODULES.values())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -133,45 +132,4 @@ def test_an_invitation_tells_who_has_no_account_yet_where_to_sign_up(folder: Pat
         assert "Questions: room 7" in one["text"]
         assert studio.token not in one["text"]
     assert "a2@demo.example.org" in second["text"]
-    assert not difference(before, snapshot(folder))
-
-
-def test_what_is_sent_once_is_not_sent_again_and_a_second_pull_changes_nothing(folder: Path, studio: Studio) -> None:
-    with_accounts(folder, studio, "a1", "a2", "a3", "a4")
-    pushed = annot_done("push", "--json", folder=folder)
-    assert json.loads(pushed.stdout)["command"] == "push"
-    assert sum(one["sent"] for one in pushed.data["projects"]) == 904
-    assert all(one["address"].startswith(f"{studio.url}/projects/") for one in pushed.data["projects"])
-    before = snapshot(folder)
-    again = annot_done("push", "--json", folder=folder)
-    assert [(one["there"], one["sent"]) for one in again.data["projects"]] == [(226, 0)] * 4
-    assert not difference(before, snapshot(folder))
-    pulled = annot_done("pull", "--json", folder=folder)
-    assert json.loads(pulled.stdout)["command"] == "pull"
-    assert [(one["assessor"], one["judged"]) for one in pulled.data["assessors"]] == [
-        (f"a{at}", 0) for at in range(1, 5)
-    ]
-    before = snapshot(folder)
-    annot_done("pull", folder=folder)
-    assert not difference(before, snapshot(folder))
-
-
-def test_disputes_go_out_and_come_back_the_same_way(named: Callable[[str], Path], studio: Studio) -> None:
-    folder = named("judged")
-    with_accounts(folder, studio, "j1")
-    standing = annot_done("status", "--adjudication", "--json", folder=folder).data
-    disputes = sum(one["disputed"] for one in standing)
-    (sent,) = annot_done("push", "adjudication", "--json", folder=folder).data["projects"]
-    assert (sent["assessor"], sent["sent"]) == ("j1", disputes)
-    before = snapshot(folder)
-    (again,) = annot_done("push", "adjudication", "--json", folder=folder).data["projects"]
-    assert (again["there"], again["sent"]) == (disputes, 0)
-    # Without a word it is every round that was sent: judgements were imported, and none was sent here.
-    every = annot_done("pull", "--json", folder=folder)
-    assert [(one["part"], one["assessor"]) for one in every.data["assessors"]] == [("adjudication", "j1")]
-    pulled = annot_done("pull", "adjudication", "--json", folder=folder)
-    assert json.loads(pulled.stdout)["command"] == "pull"
-    assert [(one["assessor"], one["assigned"], one["judged"]) for one in pulled.data["assessors"]] == [
-        ("j1", disputes, 0)
-    ]
     assert not difference(before, snapshot(folder))

@@ -20,7 +20,7 @@ from annot.api.agreeing import measure_agreement
 from annot.base.settings import Settings
 from annot.formats import corpora
 from annot.formats.corpora.pieces import Format
-from annot.labelstudio import screens, studio_records
+from annot.labelstudio import screens
 from annot.measuring.agreement import coefficients
 from annot.publishing.report.tables import Column
 from annot.steps import people
@@ -75,20 +75,27 @@ def test_a_coefficient_is_one_function_and_a_title(monkeypatch: pytest.MonkeyPat
     assert "Agreement within two grades, %" in measured.headline._repr_html_()
 
 
-def test_the_word_on_a_button_is_in_one_place(monkeypatch: pytest.MonkeyPatch, ws: Workspace) -> None:
-    old, new = studio_records.CANNOT_JUDGE_LABEL, "No grade"
+def test_the_word_on_a_button_is_one_line_of_the_words_of_a_study(ws: Workspace) -> None:
+    old, new = "Cannot judge", "No grade"
 
     def texts() -> str:
-        settings = Settings()
-        screen = guidelines.screen(ws, "judge") + guidelines.screen(ws, "adjudicate")
-        pages = [guidelines.page(ws, name) for name in ("general", "adjudication", "full-text")]
+        settings, words = Settings(), guidelines.words_in(ws, "en")
+        screen = guidelines.screen(ws, "judge", words) + guidelines.screen(ws, "adjudicate", words)
+        pages = [guidelines.page(ws, name, words=words) for name in ("general", "adjudication", "full-text")]
         instructions = screens.instructions_html(
-            pages, screen="judge", scale_names=settings.scale.names, language="en", labels=settings.labels.names
+            *(pages,),
+            screen="judge",
+            scale_names=settings.scale.names,
+            language="en",
+            labels=settings.labels.names,
+            words=words,
         )
         return screen + instructions
 
     assert old in texts()
-    monkeypatch.setattr(studio_records, "CANNOT_JUDGE_LABEL", new)
+    own = ws.root / "templates" / "words" / "en.toml"
+    own.parent.mkdir()
+    own.write_text(f'[screen]\ncannot_judge = "{new}"\n', encoding="utf-8")
     assert new in texts()
     assert old not in texts()
 

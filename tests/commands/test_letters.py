@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Assessor, Topic
-from annot.labelstudio.studio_records import PUBLISHED
+from annot.base.words import ENGLISH
 from annot.steps import people as invite
 from annot.store import people, pools, projects
 from annot.store.database import open_store
@@ -20,6 +20,7 @@ from annot.study.workspace import Workspace
 from small_study import build
 
 Run = Callable[..., Any]
+PUBLISHED = ENGLISH("screen.published")
 URL = "http://studio.example.org"
 SIGN_UP = "/user/signup/?token=abc"
 

@@ -8,17 +8,20 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, PairKey
+from annot.base.words import ENGLISH
 from annot.judging.exchange import sending
 from annot.judging.exchange.collecting import NO_OPTIONS, Lost, PreparedPush, PullResult, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.servers import PARTS, Unreachable
 from annot.judging.rounds import check_options, round_of
-from annot.labelstudio.studio_records import PUBLISHED, StudioTask
+from annot.labelstudio.studio_records import StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store.models import Notice, StoredRound
 
 FIRST, SECOND, THIRD = (PairKey("q", f"d{at}") for at in (1, 2, 3))
 AT = "2031-01-01T00:00:00.000+00:00"
+
+PUBLISHED = ENGLISH("screen.published")
 
 
 def outgoing(
@@ -26,7 +29,7 @@ def outgoing(
 ) -> OutgoingProject:
     """What a1 is to find: of each task what is shown beside its key."""
     made = {asked: {"data": {"pair_id": pair_key(*asked), **data}} for asked, data in tasks.items()}
-    return OutgoingProject(TaskForm(PARTS[round], screen, ""), "a1", made, **more)
+    return OutgoingProject(TaskForm(PARTS[round], screen, "", ENGLISH), "a1", made, **more)
 
 
 def listed(*tasks: tuple[PairKey | None, int, Mapping[str, str]]) -> list[StudioTask]:

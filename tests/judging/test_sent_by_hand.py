@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from annot.base.errors import FindingError
 from annot.base.records import Judgement, PairKey
+from annot.base.words import ENGLISH
 from annot.judging.exchange import sending
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.sending import SentProject, send_outgoing
@@ -78,7 +79,7 @@ class Server:
 
 def outgoing(name: str, *asked: PairKey, round: StoredRound = "judge", **more: Any) -> OutgoingProject:
     tasks = {one: {"data": {"pair_id": pair_key(*one)}} for one in asked}
-    return OutgoingProject(TaskForm(PARTS[round], "<screen/>", ""), name, tasks, **more)
+    return OutgoingProject(TaskForm(PARTS[round], "<screen/>", "", ENGLISH), name, tasks, **more)
 
 
 def pushed(ws: Workspace, *of: OutgoingProject, dry_run: bool = False, **more: Any) -> sending.PushResult:

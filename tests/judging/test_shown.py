@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn
+from annot.base.words import ENGLISH
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
@@ -46,7 +47,7 @@ def project(round: StoredRound, person: str = "a1") -> Project:
 
 def task_of(ws: Workspace, asked: PairKey = FIRST) -> dict[str, Any]:
     """The task of judging, alone of its query."""
-    return tasks_of(ws, TaskMaterial(ws, {asked.pair}), [asked])[asked]
+    return tasks_of(ws, TaskMaterial(ws, {asked.pair}), [asked], words=ENGLISH)[asked]
 
 
 def is_as_sent(
@@ -188,7 +189,7 @@ def test_where_full_texts_are_linked_only_the_titles_are_compared(ws: Workspace)
 
     def linked(place: str) -> dict[str, Any]:
         where = {"p1": "https://example.org/p1", "d08": place}
-        return full_text_task(task_of(ws), papers["p1"], papers["d08"], where)
+        return full_text_task(task_of(ws), papers["p1"], papers["d08"], where, facet="method")
 
     for place in ("https://example.org/d08.pdf", "Folder 3"):
         assert is_as_sent(ws, "substudy-full", linked(place))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import PairKey
+from annot.base.words import ENGLISH
 from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.outgoing import TaskMaterial, form_of, tasks_of
 from annot.judging.exchange.servers import PARTS
@@ -28,7 +29,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 def task_of(ws: Workspace) -> dict[str, Any]:
-    return tasks_of(ws, TaskMaterial(ws, {ASKED.pair}), [ASKED])[ASKED]
+    return tasks_of(ws, TaskMaterial(ws, {ASKED.pair}), [ASKED], words=ENGLISH)[ASKED]
 
 
 def as_sent(ws: Workspace, html: str) -> bool:
@@ -68,7 +69,7 @@ def test_the_settings_of_the_screen_are_those_of_annot_toml(ws: Workspace) -> No
     assert html.count("The rest of the document: 4 words") == 1
     assert "<mark>" not in html, "no document has a word of the topic"
     assert as_sent(ws, html)
-    told = form_of(changed, PARTS["judge"], TaskMaterial(changed, {ASKED.pair})).instructions
+    told = form_of(changed, PARTS["judge"], TaskMaterial(changed, {ASKED.pair}), ENGLISH).instructions
     assert "longer than 1 words" in told
     assert "Alt+N" in told
     assert "label the clicked sentence" not in told
@@ -78,8 +79,10 @@ def test_the_settings_of_the_screen_are_those_of_annot_toml(ws: Workspace) -> No
 def test_the_screen_of_a_study_without_facets_has_no_labels(ws: Workspace, tmp_path: Path) -> None:
     mixed = copied(OfTopics(mixed=True), "planned", tmp_path / "study")
     for study, labels in ((ws, False), (mixed, True)):
-        form = form_of(study, PARTS["judge"], TaskMaterial(study, {ASKED.pair}))
+        form = form_of(study, PARTS["judge"], TaskMaterial(study, {ASKED.pair}), ENGLISH)
         assert ("<Labels" in form.label_config) is labels
         assert ("label the clicked sentence" in form.instructions) is labels
         assert "Alt+M" in form.instructions
-    assert "Alt+M" not in form_of(mixed, PARTS["judge"], TaskMaterial(mixed, {("p4-method", "d01")})).instructions
+    assert (
+        "Alt+M" not in form_of(mixed, PARTS["judge"], TaskMaterial(mixed, {("p4-method", "d01")}), ENGLISH).instructions
+    )

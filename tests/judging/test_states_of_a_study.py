@@ -16,6 +16,7 @@ import pyarrow.parquet
 import pytest
 from annot.base.names import sha256_of
 from annot.base.records import Judgement
+from annot.base.words import ENGLISH, read_words
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging import states as state_memory
 from annot.judging.exchange.outgoing import TaskMaterial, form_of
@@ -27,7 +28,7 @@ from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.papers import find_papers, paper_ids
 from annot.store.people import read_assignments
 from annot.store.pools import documents_by_query, read_queries
-from annot.store.shown import SHOWN_CONTENT_TABLE, read_versions, record_versions, version
+from annot.store.shown import SHOWN_CONTENT_TABLE, as_json, read_versions, record_versions, version
 from annot.study import guidelines
 from annot.study.provenance import states_of
 from annot.study.workspace import Workspace
@@ -55,7 +56,7 @@ def record_as_sent(ws: Workspace) -> None:
     """The versions that a push of the plan would have put on record."""
     with ws.reading() as session:
         pairs = {one.pair for one in read_assignments(session)}
-    contents = form_of(ws, PARTS["judge"], TaskMaterial(ws, pairs)).contents
+    contents = form_of(ws, PARTS["judge"], TaskMaterial(ws, pairs), ENGLISH).contents
     with ws.writing() as session:
         record_versions(
             session, [version(*key, body, since="2021-01-01T00:00:00+00:00") for key, body in contents.items()]
@@ -193,6 +194,15 @@ def settings(**sections: dict[str, object]) -> Callable[[Workspace], None]:
     return lambda ws: set_in(ws.root, sections)
 
 
+def other_words_of_a_language_that_was_sent(ws: Workspace) -> None:
+    shown = as_json(read_words("de", overrides=None).shown)
+    with ws.writing() as session:
+        record_versions(session, [version("words", "de", shown, since="2021-01-01T00:00:00+00:00")])
+    own = ws.root / "templates" / "words" / "de.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[screen]\nwhy = "Wieso?"\n', encoding="utf-8")
+
+
 def one_sentence_more(ws: Workspace) -> None:
     page = guidelines.page(ws, "method")
     (ws.root / "guidelines" / "method.md").write_text(f"{page}\nA baseline alone is no method.\n", encoding="utf-8")
@@ -298,6 +308,9 @@ MADE = {
     "guidelines have changed since they were sent": Made(one_sentence_more, "the guidelines of method", PUSH, FOUND),
     "templates or [screen] have changed since they were sent": Made(
         settings(screen={"fold_after": 300}), "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND
+    ),
+    "words of the screens have changed since they were sent": Made(
+        other_words_of_a_language_that_was_sent, "the words in de: screen.why 'Warum?', now 'Wieso?'", PUSH, FOUND
     ),
     "texts have changed since they were sent, without a reason": Made(
         another_title(judged=True), "without a reason: fic", 'annot corpus add --corrected "WHY" FILE', SHOWN

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Assessor, PairKey
+from annot.base.words import ENGLISH
 from annot.judging.exchange.outgoing import TaskMaterial, form_of, private_words, tasks_of
 from annot.judging.exchange.servers import PARTS
 from annot.store import facet_labels, people
@@ -26,7 +27,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 def places(ws: Workspace, *, more: bool = False) -> list[str]:
     material = TaskMaterial(ws, {asked.pair for asked in ORDER})
-    tasks = tasks_of(ws, material, ORDER, more=more)
+    tasks = tasks_of(ws, material, ORDER, words=ENGLISH, more=more)
     assert list(tasks) == ORDER
     return [task["data"]["progress"] for task in tasks.values()]
 
@@ -48,7 +49,7 @@ def test_each_task_says_where_it_is_in_all_and_in_its_query(ws: Workspace) -> No
 def test_the_sentences_of_a_facet_are_marked(ws: Workspace, named: list[str], wanted: list[str]) -> None:
     asked = PairKey(P1, "d01")
     changed = ws.replaced(facets={"method": named})
-    (task,) = tasks_of(changed, TaskMaterial(ws, {asked.pair}), [asked]).values()
+    (task,) = tasks_of(changed, TaskMaterial(ws, {asked.pair}), [asked], words=ENGLISH).values()
     found = re.findall(r"a-wants-(\w+)", task["data"]["pair_html"])
     assert found[-len(wanted) :] == wanted, "of the candidate"
 
@@ -58,7 +59,7 @@ def test_a_paper_that_is_judged_whole_is_shown_in_plain_paragraphs_without_label
     whole = copied(Small(), "planned", tmp_path / "study").replaced(facets={"method": []})
     with whole.writing() as session:
         facet_labels.replace_labels(session, [])
-    (task,) = tasks_of(whole, TaskMaterial(whole, {asked.pair}), [asked]).values()
+    (task,) = tasks_of(whole, TaskMaterial(whole, {asked.pair}), [asked], words=ENGLISH).values()
     texts = [f"<h2><span>{word}</span> Title of {name}</h2>" for word, name in (("Query", "p1"), ("Candidate", "d01"))]
     assert all(text in task["data"]["pair_html"] for text in texts)
     assert re.findall(r"<p[^>]*>[^<]*</p>", task["data"]["pair_html"]) == [
@@ -73,9 +74,9 @@ def first_words(ws: Workspace, name: str) -> str:
 
 def test_before_judging_the_general_page_and_those_of_the_facets_are_read(ws: Workspace) -> None:
     material = TaskMaterial(ws, {(P1, "d01")})
-    judging = form_of(ws, PARTS["judge"], material).instructions
-    settling = form_of(ws, PARTS["adjudicate"], material).instructions
-    labelling = form_of(ws, PARTS["labels"], None).instructions
+    judging = form_of(ws, PARTS["judge"], material, ENGLISH).instructions
+    settling = form_of(ws, PARTS["adjudicate"], material, ENGLISH).instructions
+    labelling = form_of(ws, PARTS["labels"], None, ENGLISH).instructions
     general, method, settle, correct = (
         first_words(ws, name) for name in ("general", "method", "adjudication", "labels")
     )

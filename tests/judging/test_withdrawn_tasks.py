@@ -10,6 +10,7 @@ from typing import NamedTuple, cast
 import pytest
 from annot.base.errors import MissingInput, StudioError
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Query
+from annot.base.words import ENGLISH
 from annot.judging.exchange.collecting import NO_OPTIONS
 from annot.judging.exchange.sending import SentProject
 from annot.judging.exchange.servers import Unreachable
@@ -17,7 +18,7 @@ from annot.judging.rounds import judging
 from annot.judging.rounds.judging import outgoing_of, withdraw_handed_on
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import StudioTask
-from annot.labelstudio.tasks import ASKED_AGAIN, LAST_FOR_NOW, pair_key
+from annot.labelstudio.tasks import LAST, pair_key
 from annot.store import people, pools, projects, trials
 from annot.store.answers import JUDGEMENTS, TRIALS, add_returned, read_returned, withdraw_returned
 from annot.store.models import Plan
@@ -287,11 +288,11 @@ def test_what_was_returned_comes_behind_the_plan_with_its_reason(ws: Workspace) 
         withdraw_returned(session, read_returned(session)[1], withdrawn_at=RECORDED)
     found, others = shown(ws, "a1"), shown(ws, "a2")
     assert list(found) == [D0, D1, again]
-    assert [ASKED_AGAIN in text for text in found.values()] == [False, False, True]
+    assert [ENGLISH("task.again") in text for text in found.values()] == [False, False, True]
     assert "Look d00." in found[again]
-    assert [LAST_FOR_NOW in text for text in found.values()] == [False, False, True]
+    assert [ENGLISH(LAST) in text for text in found.values()] == [False, False, True]
     assert list(others) == [D0, D1]
-    assert LAST_FOR_NOW in others[D1]
+    assert ENGLISH(LAST) in others[D1]
 
 
 @pytest.mark.parametrize("met", [(), (D0, D1), (GOLD,)])

@@ -159,7 +159,7 @@ def test_all_leaks_of_all_tasks_are_told_at_once() -> None:
 
 def full_text(where: str = "https://example.org/x.pdf?a=1&b=2") -> dict[str, Any]:
     papers = [replace(paper, paper_id=name) for name, paper in (("fic1", QUERY), ("fic101", CANDIDATE))]
-    return full_text_task(task(), *papers, {"fic1": where, "fic101": "Folder 3/<b>.pdf"})
+    return full_text_task(task(), *papers, {"fic1": where, "fic101": "Folder 3/<b>.pdf"}, facet="method")
 
 
 def trained() -> dict[str, Any]:

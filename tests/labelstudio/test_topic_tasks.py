@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from annot.base.errors import LeakError
 from annot.base.records import Paper, Topic
+from annot.base.words import ENGLISH
 from annot.labelstudio.screens import lint_tasks
 from annot.labelstudio.studio_records import Screen
 from annot.labelstudio.tasks import (
-    NO_TEXT,
     adjudicate_task,
     feedback_task,
     full_text_task,
@@ -79,7 +79,7 @@ def test_a_paper_that_asks_whole_is_a_query_and_its_documents_are_candidates() -
 @pytest.mark.parametrize(
     ("shown", "wanted"),
     [
-        (document(title="a"), ["Document", "a", NO_TEXT]),
+        (document(title="a"), ["Document", "a", ENGLISH("task.no_text")]),
         (document("b.", title=""), ["Document", "b."]),
         (document("b.", "", "  ", "c."), ["Document", "Title", "b.", "c."]),
     ],
@@ -147,7 +147,7 @@ def lint(task: dict[str, Any], screen: Screen = "judge") -> None:
 
 
 def full_text(topic: Topic | Paper) -> dict[str, Any]:
-    return full_text_task(whole_task(topic=topic), topic, document("b."), PLACES)
+    return full_text_task(whole_task(topic=topic), topic, document("b."), PLACES, facet="whole")
 
 
 FEEDBACK = feedback_task(whole_task(), opinion(1, None, None), gold=2, why="So.", scale_names=SCALE)

@@ -89,7 +89,9 @@ def test_a_full_text_opens_beside_the_screen_and_the_pair_is_judged_there(studio
         for name, paper in (("fic1", QUERY), ("fic101", CANDIDATE))
     )
     tasks = [
-        full_text_task(task(number), query, candidate, {"fic1": link, "fic101": "Folder 3/truffles.pdf"})
+        full_text_task(
+            task(number), query, candidate, {"fic1": link, "fic101": "Folder 3/truffles.pdf"}, facet="method"
+        )
         for number in (1, 2)
     ]
     screen = screen_of("full-text", scale_names=SCALE, labels=LABELS, language="en", overrides=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import ot
 import pytest
-from annot.ranking.systems.sentences import by_transport, plans
+from annot_systems.sentences import by_transport, plans
 from scipy.spatial.distance import cdist
 
 FAR_APART = {

@@ -18,8 +18,8 @@ import topics
 from annot.base.records import Paper
 from annot.formats.trec import read_run
 from annot.ranking.systems.encoders import encode_in_context, open_paper_encoder, open_text_encoder
-from annot.ranking.systems.sentences import by_attention, by_transport
-from annot.ranking.systems.training_examples import RECIPES
+from annot_systems.sentences import by_attention, by_transport
+from annot_systems.training_examples import RECIPES
 from command_line import annot, annot_done
 
 FAST = (
@@ -125,7 +125,7 @@ sys.path[:0] = {path!r}
 import torch
 torch.set_num_threads(1)
 from annot.cli import main, output
-from annot.ranking.systems import training_loop as loop
+from annot_systems import training_loop as loop
 taken = loop.EncoderTrainer.step
 def step(training, number):
     if number == {step}:

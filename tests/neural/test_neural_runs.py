@@ -14,10 +14,11 @@ import torch
 from annot.base.array_files import strings_of
 from annot.formats.trec import read_run
 from annot.measuring.measured import matches_of
-from annot.ranking.systems import encoders, sentences
+from annot.ranking.systems import encoders
 from annot.ranking.vectors import Vectors
 from annot.store.papers import find_papers, paper_ids
 from annot.study.workspace import Workspace
+from annot_systems import sentences
 from command_line import annot, annot_done
 from indexed import write_vectors
 from transformers import AutoModel

@@ -16,11 +16,11 @@ from annot.formats.trec import read_run
 from annot.measuring.folds import grouped_folds
 from annot.ranking.methods import RankingInputs
 from annot.ranking.systems import SYSTEMS
-from annot.ranking.systems.scisearch import LEAST_VARIANCE, NetworkSettings, Pairs, balanced, kl, nll, rank_held_out
 from annot.ranking.systems.system import PooledQuery
 from annot.store.database import open_store
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
+from annot_systems.scisearch import LEAST_VARIANCE, NetworkSettings, Pairs, balanced, kl, nll, rank_held_out
 from command_line import annot_done
 from indexed import decomposed, inputs_of
 

@@ -10,10 +10,10 @@ import pytest
 import tiny_models
 import torch
 from annot.base.records import Paper
-from annot.ranking.systems import training_loop
 from annot.ranking.systems.encoders import encode_in_context, load, open_paper_encoder, open_text_encoder
-from annot.ranking.systems.training_examples import RECIPES, Example, recipe_of
-from annot.ranking.systems.training_loop import Losses
+from annot_systems import training_loop
+from annot_systems.training_examples import RECIPES, Example, recipe_of
+from annot_systems.training_loop import Losses
 from sentence_transformers import SentenceTransformer, util
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 

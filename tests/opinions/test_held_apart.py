@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 from annot.base.errors import InputError, LeakError, MissingInput
 from annot.base.records import PairKey
+from annot.base.words import ENGLISH
 from annot.formats.trec import read_qrels
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, check_outgoing, form_of, spec_of, tasks_of
 from annot.judging.exchange.servers import PARTS
@@ -178,8 +179,8 @@ def sent_tasks(ws: Workspace) -> dict[str, object]:
     for who in ("a1", "a2"):
         order = [PairKey(one.query_id, one.doc_id) for one in plan if one.assessor == who]
         material = TaskMaterial(ws, {asked.pair for asked in order})
-        form = form_of(ws, PARTS["judge"], material)
-        out = OutgoingProject(form, who, tasks_of(ws, material, order))
+        form = form_of(ws, PARTS["judge"], material, ENGLISH)
+        out = OutgoingProject(form, who, tasks_of(ws, material, order, words=ENGLISH))
         found |= {f"{who} tasks": out.tasks, f"{who} project": spec_of(ws, out)}
     return {**found, "disputes": disputes}
 
@@ -246,8 +247,8 @@ def test_a_push_is_refused_if_it_would_show_what_a_model_said(tmp_path: Path) ->
         order = [PairKey(one.query_id, one.doc_id) for one in people.read_assignments(session) if one.assessor == "a1"]
     shuffled = random.Random(3).sample(order, len(order))
     material = TaskMaterial(ws, {asked.pair for asked in order})
-    form = form_of(ws, PARTS["judge"], material)
-    tasks = tasks_of(ws, material, shuffled)
+    form = form_of(ws, PARTS["judge"], material, ENGLISH)
+    tasks = tasks_of(ws, material, shuffled, words=ENGLISH)
     check_outgoing(ws, [OutgoingProject(form, "a1", tasks)])
     again = {**tasks, shuffled[0]: returned_task(tasks[shuffled[0]], f"Look again: {reason}")}
     with pytest.raises(LeakError, match="would show a model's opinion"):

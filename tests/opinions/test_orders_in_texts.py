@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import PairKey, Paper, Topic
+from annot.base.words import ENGLISH
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
 from annot.judging.opinions.prompts import Prompts, as_seen
 from annot.labelstudio.tasks import document_column, pair, topic_column, whole_pair
@@ -67,7 +68,7 @@ def test_the_quoted_text_is_what_the_screen_shows(ws: Workspace) -> None:
     """Taken from the task itself, tags removed by hand."""
     material = TaskMaterial(ws, {PAIR})
     asked = PairKey(*PAIR)
-    html = tasks_of(ws, material, [asked])[asked]["data"]["pair_html"]
+    html = tasks_of(ws, material, [asked], words=ENGLISH)[asked]["data"]["pair_html"]
     topic, document = as_seen(html)
     assert topic == "| Query: Title of p1\n| Why p1.\n| >> How p1.\n| What p1."
     assert document == "| Candidate: Title of d03\n| Why d03.\n| >> How d03.\n| What d03."

@@ -85,7 +85,12 @@ def study(folder: Path, stage: str) -> Workspace:
 
 def test_a_study_that_names_a_plugin_which_is_not_installed_says_so(tmp_path: Path) -> None:
     ws = using(study(tmp_path, "planned"), "example")
-    for words in (("pool", "--redraw"), ("report",), ("count",)):
+    assert annot("status", folder=ws.root).exit_code == 0
+    assert annot("--help", folder=ws.root).exit_code == 0
+    examined = annot("doctor", folder=ws.root)
+    assert examined.exit_code == 1
+    assert "example" in examined.stdout
+    for words in (("pool", "--redraw"), ("run", "list"), ("count",)):
         refused = annot(*words, folder=ws.root)
         assert refused.exit_code == 2
         assert "example" in refused.message()
@@ -103,7 +108,9 @@ def test_a_plugin_is_used_only_in_a_study_that_names_it(tmp_path: Path) -> None:
     assert known_methods() == METHODS
     ws = using(ws, "example")
     assert annot_done("count", folder=ws.root).stdout.startswith("4 queries")
-    assert "count" in annot_done("--help", folder=ws.root).stdout
+    overview = annot_done("--help", folder=ws.root).stdout
+    assert "Plug-ins" in overview
+    assert "count" in overview.partition("More commands")[2]
     assert "shortest" in annot_done("run", "list", folder=ws.root).stdout
     assert VERSION in annot("doctor", folder=ws.root).stdout
 
@@ -175,7 +182,7 @@ def test_names_of_plugins_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="not installed here; installed are example"):
         plugins.parts("systems", ("exampel",))
     module = plugins.modules_of(("example",))["example"]
-    monkeypatch.setattr(module, "pool_methods", {"abs_tfidf": "annot_example.ranking:DIRICHLET"})
+    monkeypatch.setitem(module.PARTS, "pool_methods", {"abs_tfidf": "annot_example.ranking:DIRICHLET"})
     plugins.parts.cache_clear()
     plugins.loaded.cache_clear()
     with pytest.raises(InputError, match="abs_tfidf, which annot has itself"):

@@ -21,8 +21,8 @@ from annot.ranking.given_vectors import (
 )
 from annot.ranking.index import Places, words_place
 from annot.ranking.systems.system import EncoderWeights, digest_of
-from annot.ranking.systems.training_examples import recipe_of
 from annot.study.workspace import Workspace
+from annot_systems.training_examples import recipe_of
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_weights_are_looked_for_in_the_study(tmp_path: Path, file: str) -> None:
         weights.find(tmp_path)
     assert caught.value.hint == f"put a folder of weights at {tmp_path / 'own'}; they were never published"
     with pytest.raises(MissingInput) as caught:
-        EncoderWeights("cosentbert", None, "cls").find(tmp_path)
+        EncoderWeights("cosentbert", None, "cls", trainable=True).find(tmp_path)
     assert str(caught.value.hint).endswith("; or train them with `annot encoder train cosentbert`")
     (tmp_path / "own" / file).write_text("{}")
     assert weights.find(tmp_path) == tmp_path / "own"

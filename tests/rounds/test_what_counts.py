@@ -243,7 +243,7 @@ def test_the_screen_that_was_sent_stays_until_a_new_one_is_asked_for(
 ) -> None:
     """A later version of the program writes another screen from the same settings."""
     was_sent, screen = config_of(sent, "a1"), guidelines.screen
-    monkeypatch.setattr(guidelines, "screen", lambda ws, kind: screen(ws, kind).replace("<View", "<View ", 1))
+    monkeypatch.setattr(guidelines, "screen", lambda *asked: screen(*asked).replace("<View", "<View ", 1))
     (note,) = sent.push().notes
     assert note.startswith(
         "the screen for judging stays as it was sent; `annot push --new-screen` sends that of annot "

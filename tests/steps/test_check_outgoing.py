@@ -8,6 +8,7 @@ import pytest
 from annot.base.errors import LeakError
 from annot.base.records import PairKey
 from annot.base.stats.inference import generator
+from annot.base.words import ENGLISH
 from annot.judging.exchange.outgoing import (
     OutgoingProject,
     TaskMaterial,
@@ -52,7 +53,9 @@ def outgoing(ws: Workspace, order: list[PairKey], *, new: list[PairKey] | None =
     """What a1 is to find; new: the last of it, the rest was sent before."""
     part, own = PARTS["judge"], order if new is None else new
     material = TaskMaterial(ws, {asked.pair for asked in order})
-    return OutgoingProject(form_of(ws, part, material), "a1", tasks_of(ws, material, own), order if new else ())
+    return OutgoingProject(
+        form_of(ws, part, material, ENGLISH), "a1", tasks_of(ws, material, own, words=ENGLISH), order if new else ()
+    )
 
 
 def sent(ws: Workspace, asked: list[PairKey], *, to: str) -> None:
@@ -133,13 +136,13 @@ def test_a_project_names_its_own_person_and_no_other_and_no_method_or_account(ti
 def test_each_task_says_where_it_is_and_the_last_that_it_is_the_last_for_now(ws: Workspace) -> None:
     sequence = [PairKey("p1-method", "d00"), PairKey("p1-method", "d01"), PairKey("p2-method", "d00")]
     material = TaskMaterial(ws, {asked.pair for asked in sequence})
-    places = [task["data"]["progress"] for task in tasks_of(ws, material, sequence).values()]
+    places = [task["data"]["progress"] for task in tasks_of(ws, material, sequence, words=ENGLISH).values()]
     assert [place.partition(" · ")[2] for place in places] == [
         "query 1, candidate 1 of 2",
         "query 1, candidate 2 of 2",
         "query 2, candidate 1 of 1",
     ]
     assert [place[:6] for place in places] == ["1 of 3", "2 of 3", "3 of 3"]
-    more = [task["data"]["progress"] for task in tasks_of(ws, material, sequence, more=True).values()]
+    more = [task["data"]["progress"] for task in tasks_of(ws, material, sequence, more=True, words=ENGLISH).values()]
     assert more[:2] == places[:2]
     assert more[2] == "3 of 3 · query 2, candidate 1 of 1" != places[2]

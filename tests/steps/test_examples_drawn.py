@@ -10,11 +10,11 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.base.settings import Settings
-from annot.ranking.systems.training_examples import DEV, TRAIN, CitationContext, recipe_of
-from annot.steps import encoder_training
-from annot.steps.encoder_training import ExampleSampling, WrittenExamples, _Sampler
 from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
+from annot_systems import encoder_training
+from annot_systems.encoder_training import ExampleSampling, WrittenExamples, _Sampler
+from annot_systems.training_examples import DEV, TRAIN, CitationContext, recipe_of
 from small_study import DOCUMENTS, Small
 from study_stages import copied
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from annot.base.records import Assessor, Assignment, Judgement, PairKey, PairReturn
 from annot.base.templating import render
+from annot.base.words import ENGLISH
 from annot.judging.exchange.servers import passwords_file
 from annot.labelstudio import server as local
 from annot.steps import people as invite
@@ -137,7 +138,7 @@ LEFT_OPEN = {"whom": "Ada", "until": None, "asked": "facets"}
 
 
 def values(ws: Workspace, one: Addressee, known: invite._Server | None = None) -> dict[str, Any]:
-    return invite._values(ws, one, known, whom="", day=None, asked="facets")
+    return invite._values(ws, one, known, ENGLISH, whom="", day=None, asked="facets")
 
 
 def test_what_a_letter_is_made_from(ws: Workspace) -> None:
@@ -177,7 +178,10 @@ def test_each_role_is_told_of_its_own_words(
 ) -> None:
     decided = ws.replaced("release", comments=comments, reasons=reasons)
     assert values(decided, Addressee(ANN, role, None, None, 0, None))["published"] is published
-    for text, says in ((f"I know that {invite.THEIR_WORDS[role]} are published.", published), ("Dear a1", False)):
+    for text, says in (
+        (f"I know that {ENGLISH(invite.THEIR_WORDS[role])} are published.", published),
+        ("Dear a1", False),
+    ):
         notice = invite._notice(decided, Letter("a1", role, None, "", text, None, None, counted=False))
         assert (notice.assessor, notice.how, notice.published) == ("a1", "letter", says)
         assert notice.kind == ("comments" if role == "judge" else "reasons")
@@ -210,7 +214,7 @@ def test_who_is_asked_and_until_when_is_in_the_letter(ws: Workspace, served: Ser
     (one,) = letters(ws, "a1", contact="lee@example.org", days={"judge": date(2031, 4, 5), "adjudicate": None})
     assert ("lee@example.org" in one.text, "5 April 2031" in one.text, one.contact) == (True, True, "lee@example.org")
     (plain,) = letters(ws, "a1")
-    assert (invite.SENDER in plain.text, plain.contact) == (True, "")
+    assert (ENGLISH("letter.sender") in plain.text, plain.contact) == (True, "")
     named = ws.replaced("collection", contact="kim@example.org")
     assert letters(named, "a1")[0].contact == "kim@example.org"
     assert letters(named, "a1", contact="")[0].contact == ""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.base.words import ENGLISH
 from annot.judging.exchange.collecting import PreparedPush
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.sending import PushResult, SentProject
@@ -38,7 +39,9 @@ class Sent:
         self.begun: list[list[str]] = []
         self.checked = 0
         outgoing = [
-            OutgoingProject(TaskForm(part, "", ""), name, {}) for part in (FIRST, SECOND) for name in ("a1", "a2")
+            OutgoingProject(TaskForm(part, "", "", ENGLISH), name, {})
+            for part in (FIRST, SECOND)
+            for name in ("a1", "a2")
         ]
         self.prepared = PreparedPush(outgoing, ["a note"], **prepared)
         patch.setattr(exchange, "round_of", lambda name: self)

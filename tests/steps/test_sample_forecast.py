@@ -100,13 +100,6 @@ def test_hours_and_a_budget_leave_what_is_planned_whole_as_it_is(ws: Workspace) 
     assert "--only-new can only be used with --sample, --hours or --cost" in alone.stderr
 
 
-def test_a_share_is_named_once(ws: Workspace) -> None:
-    both = annot("plan", "--hours", 4, "--sample", 0.3, folder=ws.root)
-    assert (both.exit_code, "found --sample and --hours, expected one of them" in both.stderr) == (2, True)
-    alone = annot("plan", "--seconds", 4, folder=ws.root)
-    assert "--seconds can only be used" in alone.stderr
-
-
 def graded(rank: int, query: int) -> int:
     """Higher at the top, and not the same in every query."""
     return max(0, 3 - (rank + 3 * query) // 8) if (rank * 7 + query) % 3 else 0
@@ -170,12 +163,6 @@ def test_a_share_that_widens_too_much_is_not_advised(ws: Workspace, monkeypatch:
     assert not any(note.startswith("too small") for note in found.notes)
 
 
-def test_a_larger_share_after_judgements_is_called_a_second_look(judged: Workspace, ws: Workspace) -> None:
-    note = "intervals and tests do not hold their level over several looks"
-    assert any(note in text for text in looked_at(judged, 1.0).notes)
-    assert not any("second look" in text for text in plan.make(judged, **AS_BEFORE, sample=1.0).notes)
-
-
 def test_raising_the_share_of_a_judged_sample_says_that_it_is_a_second_look(ws: Workspace) -> None:
     make(ws, 0.3)
     assert not any("second look" in text for text in plan.make(ws, **AS_BEFORE, sample=0.4).notes)
@@ -214,13 +201,6 @@ def test_the_table_and_the_dry_run_say_the_same(judged: Workspace, ws: Workspace
     assert row == [data["rows"][-1]]
     csv = annot_done("forecast", "--sample", "--csv", folder=judged.root).stdout.splitlines()
     assert len(csv) > 6
-
-
-def test_a_dry_run_prints_the_row_of_its_share(ws: Workspace) -> None:
-    shown = annot_done("plan", "--sample", 0.4, "--dry-run", folder=ws.root).stdout
-    assert "40%" in shown
-    assert "hours: no judgement has a time yet; give the time of one judgement with --seconds" in shown
-    assert "wider and bias are assumed" in shown
 
 
 @pytest.mark.parametrize("share", [0.3, None])

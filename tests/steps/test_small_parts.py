@@ -13,10 +13,11 @@ from annot.base.settings import Settings
 from annot.formats.judgements_file import FileJudgement
 from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
-from annot.ranking.systems.training_loop import Length, Point
-from annot.steps import changes, encoder_training, evaluate, imports, run, setup, vectors
+from annot.steps import changes, evaluate, imports, run, setup, vectors
 from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
+from annot_systems import encoder_training
+from annot_systems.training_loop import Length, Point
 from small_study import FirstPairs, Small
 from study_stages import copied
 

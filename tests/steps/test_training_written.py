@@ -13,10 +13,10 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.ranking.encoding import weights_folder
-from annot.ranking.systems.training_examples import DEV, TRAIN, recipe_of
-from annot.ranking.systems.training_loop import Point, TrainingState
-from annot.steps import encoder_training
 from annot.study.workspace import Workspace
+from annot_systems import encoder_training
+from annot_systems.training_examples import DEV, TRAIN, recipe_of
+from annot_systems.training_loop import Point, TrainingState
 
 CURVE = [Point(0, 0.0, 0.0, None, 0.5, 0.25), Point(10, 1.0, 2.0, 0.75, 0.25, 0.875)]
 STATE = TrainingState(10, CURVE, CURVE[1])

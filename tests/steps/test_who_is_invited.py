@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor, Assignment
+from annot.base.words import ENGLISH
 from annot.steps import people as invite
 from annot.steps.people import Addressee, Letter, Workload, _chosen, addressees, spoken_time
 from annot.store import people, projects, trials
@@ -35,13 +36,13 @@ from study_stages import copied
 def test_time_is_said_to_five_minutes_and_from_three_quarters_of_an_hour_on_to_half_hours(
     minutes: int, said: str
 ) -> None:
-    assert spoken_time(minutes / 60) == said
+    assert spoken_time(minutes / 60, ENGLISH) == said
 
 
 def test_the_time_of_a_letter_is_for_what_is_still_to_do() -> None:
     assert Workload(40, 10, seconds=60.0, timed=False).left == 30
-    assert Workload(40, 10, seconds=60.0, timed=False).time == "30 minutes"
-    assert Workload(40, 10, seconds=None, timed=False).time == ""
+    assert Workload(40, 10, seconds=60.0, timed=False).time(ENGLISH) == "30 minutes"
+    assert Workload(40, 10, seconds=None, timed=False).time(ENGLISH) == ""
 
 
 def letter(name: str, *, path: Path | None) -> Letter:

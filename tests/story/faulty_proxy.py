@@ -17,7 +17,7 @@ Kind = Literal[
     "dropped before", "dropped after", "429", "500", "500 after", "502", "401", "truncated", "late", "twice", "404"
 ]
 WRITES = ("POST", "PATCH", "DELETE")
-PATIENCE = 1.0
+PATIENCE = 0.4
 """Seconds that the program waits for the answer to a request that comes late; for all others it waits as ever."""
 PASSED_ON = ("authorization", "content-type", "accept")
 

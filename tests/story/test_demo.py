@@ -22,7 +22,7 @@ from annot.study.workspace import Workspace
 from command_line import annot_done
 from fixtures_studio import Studio, template_folder
 
-pytestmark = pytest.mark.studio
+pytestmark = [pytest.mark.studio, pytest.mark.long]
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SECRET_LOOKING = re.compile(r"[0-9a-f]{40}(?![0-9a-f])(?<![0-9a-f]{41})|eyJ[A-Za-z0-9_-]{10,}")

@@ -1,4 +1,4 @@
-"""The demonstration killed while people judge, run again, and once more: on a server in memory, in this process."""
+"""The demonstration killed while people judge and run again: on a server in memory, in this process."""
 
 from __future__ import annotations
 
@@ -77,13 +77,3 @@ def test_killed_while_people_judge_and_run_again_it_writes_the_frozen_files(demo
         frozen = files_of(GOLDEN / kind / "demo")
         written = files_of(demonstration.folder / kind)
         assert written == {name: content for name, content in frozen.items() if not name.endswith("__init__.py")}
-
-
-def test_a_further_run_changes_neither_the_server_nor_a_file(demonstration: Demonstration) -> None:
-    files = {kind: files_of(demonstration.folder / kind) for kind in ("pools", "exports")}
-    there = demonstration.studio.server.kept()
-    again = Demonstration(demonstration.folder, demonstration.studio)
-    again.go()
-    assert again.told == demonstration.told
-    assert demonstration.studio.server.kept() == there
-    assert {kind: files_of(demonstration.folder / kind) for kind in files} == files

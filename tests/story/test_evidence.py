@@ -32,21 +32,12 @@ def edits_the_collections_name(study: Study) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace('name = "evidence"', 'name = "renamed"'))
 
 
-def edits_the_description(study: Study) -> None:
-    for name, round in (("a1", "judge"), ("j1", "adjudicate")):
-        http(study, "PATCH", f"/api/projects/{the_project(study, name, round)}/", json={"description": "Mine now."})
-
-
 def deletes_a_project(study: Study) -> None:
     http(study, "DELETE", f"/api/projects/{the_project(study, 'a1')}/")
 
 
 def deletes_all_tasks(study: Study) -> None:
     http(study, "DELETE", f"/api/projects/{the_project(study, 'a1')}/tasks/")
-
-
-def deletes_the_adjudicators_project(study: Study) -> None:
-    http(study, "DELETE", f"/api/projects/{the_project(study, 'j1', 'adjudicate')}/")
 
 
 def deletes_two_tasks(study: Study) -> None:
@@ -92,11 +83,7 @@ class Event(NamedTuple):
 EDITED = "1 answer changed by another account; the person's own answers count"
 EVENTS = [
     Event(edits_the_collections_name),
-    Event(edits_the_collections_name, "adjudication"),
-    Event(edits_the_description),
-    Event(edits_the_description, "adjudication"),
     Event(deletes_a_project, "judging", None, "its project was deleted", told="the project is missing from the server"),
-    Event(deletes_the_adjudicators_project, "adjudication", None, "its project was deleted"),
     Event(deletes_all_tasks, "judging", None, "its project has no tasks", told="a1: 10 tasks missing from the server"),
     Event(deletes_two_tasks, "judging", 2, "its task was deleted", told="a1: 2 tasks missing from the server"),
     Event(deletes_an_annotation_of_their_own, "judging", 1, "its annotation was deleted"),

@@ -83,43 +83,6 @@ def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(m
     leaving_with_a_hidden_pair_open(study, own, {*answered[1:]})
 
 
-def test_gold_that_is_hidden_in_a_study_under_way_comes_among_the_pairs_to_come(memory: Studio, tmp_path: Path) -> None:
-    study = make_study(tmp_path / "study", memory, name="hidden-later", per_method=5, stage="settled")
-    ws = study.workspace
-    add_people(ws, [("a3", False)])
-    for paper_id in ("fic0704", "fic0407"):
-        query.add(ws, paper_id, facet="background", sentences=None, dry_run=False)
-    draw_pools(ws, per_method=5)
-    plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
-    exchange.push(ws, round="judging", dry_run=False, advance=quietly)
-    first = [tuple(task["data"]["pair_id"].split("/")) for task in study.on_server("a3")]
-    done = len(first) // 4
-    study.judge("a3", {pair: at % 4 for at, pair in enumerate(first[:done])})
-    exchange.pull(ws, round="judging", advance=quietly)
-    # One more is answered, and is not pulled yet.
-    study.judge("a3", {first[done]: 1})
-    gold_pairs.hide(ws, share=0.3, dry_run=False)
-    for again in (False, True):
-        pushed = {
-            one.assessor: one for one in exchange.push(ws, round="judging", dry_run=False, advance=quietly).projects
-        }
-        hidden = round(0.3 * len(first))
-        assert (pushed["a3"].sent, pushed["a3"].updated > 0) == ((0, False) if again else (hidden, True))
-        tasks = study.on_server("a3")
-        stream = [tuple(task["data"]["pair_id"].split("/")) for task in tasks]
-        assert sorted(stream) == sorted({*first, *stream})
-        assert len(stream) == len(first) + hidden
-        assert [len(task["annotations"]) for task in tasks] == [1] * (done + 1) + [0] * (len(stream) - done - 1)
-        assert stream[: done + 1] == first[: done + 1]
-        # Those to come are counted on, hidden and own ones alike, and hidden ones do not all come last.
-        to_come = tasks[done + 1 :]
-        places = [int(task["data"]["progress"].split(" of ")[0]) for task in to_come]
-        assert places == sorted(places)
-        assert places[-1] == len(stream)
-        assert set(stream[-3:]) <= set(first)
-    assert exchange.pull(ws, round="judging", advance=quietly).lost == ()
-
-
 def in_the_record_beside_the_collection(
     study: Study, own: set[Pair], final: dict[Pair, int], *, answered: int, wanted: int
 ) -> None:

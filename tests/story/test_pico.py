@@ -1,4 +1,4 @@
-"""A study with labels of its own: a made-up PICO corpus from the first paper to the release, on a real Label Studio."""
+"""A study with labels of its own: a made-up PICO corpus from the first paper to the release, on a server in memory."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ from annot.store.models import StoredRound
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
 from annot_csfcube.files import is_release_file, read_release
-from fixtures_studio import Studio
+from memory_studio import StudioOfMemory
 from studies import PEOPLE, Pair, Study, add_people, draw_pools
 from study_stages import quietly
-
-pytestmark = pytest.mark.studio
 
 PICO = ("population", "intervention", "comparison", "outcome")
 SETTINGS = """
@@ -75,14 +73,14 @@ def abstract(number: int) -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def study(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study(memory: StudioOfMemory, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Twenty unlabelled papers and fifteen labelled abstracts beside them."""
     folder = tmp_path_factory.mktemp("pico") / "study"
     write_file(folder / "annot.toml", SETTINGS)
     init(folder, name=None, dry_run=False)
-    made = Study(folder, studio)
+    made = Study(folder, memory)
     made.workspace.cache.mkdir()
-    (made.workspace.cache / "studio").symlink_to(studio.folder)
+    (made.workspace.cache / "studio").symlink_to(memory.folder)
     papers = [
         {
             "paper_id": f"trial{number:02}",

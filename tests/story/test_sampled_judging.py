@@ -1,4 +1,4 @@
-"""A third of the pools judged on a real server, a top-up, then half: who is asked, what stays, what the release says.
+"""A third of the pools judged, a top-up, then half: who is asked, what stays, what the release says.
 
 The estimates are computed once more by loops, from the files of the release alone.
 """
@@ -19,12 +19,10 @@ from annot.steps import evaluate, exchange, plan, publish, qrels, run
 from annot.steps import pool as pool_growth
 from annot.store import pools
 from annot.store.models import StoredRound
-from fixtures_studio import Studio
+from memory_studio import StudioOfMemory
 from scipy.linalg import hadamard
 from studies import Pair, Study, make_study
 from study_stages import quietly
-
-pytestmark = pytest.mark.studio
 
 SYSTEMS = ("fabs_tfidf", "fabs_bm25", "lsa")
 RELEVANT = 2
@@ -256,9 +254,9 @@ def kept(earlier: Mapping[str, Tasks], later: Mapping[str, Tasks]) -> bool:
 
 
 def test_a_third_is_judged_on_a_server_then_what_a_new_system_found_and_then_half(
-    studio: Studio, tmp_path: Path
+    memory: StudioOfMemory, tmp_path: Path
 ) -> None:
-    study = make_study(tmp_path / "study", studio, name="sampled", per_method=10, stage="pooled")
+    study = make_study(tmp_path / "study", memory, name="sampled", per_method=10, stage="pooled")
     planned(study, 0.33, grow=False)
     third = judged(study)
     sample = same_estimates(study, tmp_path / "third")

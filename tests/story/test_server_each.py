@@ -18,7 +18,7 @@ from fixtures_studio import Studio
 from memory_studio import StudioAtASocket, studio_at_a_socket
 from studies import PEOPLE, Study, address_of, ready
 from studio_contents import LEAD
-from study_stages import give_reasons, quietly
+from study_stages import quietly
 
 NAMES = tuple(name for name, _ in PEOPLE)
 ISOLATED = '\n[judging]\nisolation = "server"\n'
@@ -130,25 +130,6 @@ def settled(at: At) -> Study:
         judge.judge("j1", dict.fromkeys(in_dispute(first), 2), "adjudicate")
         annot_done("pull", "adjudication", folder=first.folder)
     return first
-
-
-def test_training_goes_to_the_persons_own_server(at: At) -> None:
-    first, judge = settled(at), at("j1")
-    of_assessors, of_judge = (
-        sum(len(at(name).listed_projects()) for name in names) for names in (NAMES[:2], NAMES[2:])
-    )
-    annot_done("train", "gold", "--per-facet", "1", folder=first.folder)
-    give_reasons(first.folder)
-    annot_done("push", "training", "--assessor", "j1", folder=first.folder)
-    (task,) = judge.on_server("j1", "train")
-    judge.judge("j1", {tuple(task["data"]["pair_id"].split("/")): 1}, "train")
-    pulled = annot_done("pull", "training", "--json", folder=first.folder)
-    assert [(row["assessor"], row["judged"]) for row in pulled.data["assessors"]] == [("j1", 1)]
-    annot_done("push", "training", "--assessor", "j1", folder=first.folder)
-    assert len(judge.on_server("j1", "train-feedback")) == 1
-    assert sum(len(at(name).listed_projects()) for name in NAMES[:2]) == of_assessors
-    assert len(judge.listed_projects()) == of_judge + 2
-    assert f"{of_assessors + of_judge + 2} projects" in annot_done("check", "server", folder=first.folder).stdout
 
 
 def test_nothing_goes_to_an_address_that_is_nobodys_or_anothers(

@@ -1,26 +1,46 @@
 """A whole study with every event that it may meet: the store has what people said.
 
-The server is one in memory; `benchmarks/whole_study.py` runs the same on a real one.
+It is `benchmarks/whole_study.py` at its smallest size, with a server in memory.
 """
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
 
+import pytest
+from documented import CHECKOUT
 from memory_studio import studio_at_a_socket
 from simulated_log import Plan, differences, final_grades, qrels_differences
-from simulated_setup import Size
 from simulated_study import Found, WholeStudy
 
+pytestmark = pytest.mark.benchmark
 
-def test_the_store_has_what_people_said(tmp_path: Path) -> None:
+
+def test_the_store_has_what_people_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(CHECKOUT / "benchmarks")
+    script = importlib.import_module("whole_study")
     home = tmp_path / "whole-study"
     (home / ".annot" / "studio").mkdir(parents=True)
-    size = Size(query_facets=4, candidates=25, assessors=4, gold=4, kills=2, restarts=1, seed=1)
+    words = script.COMMAND.smallest.replace("FOLDER", str(home)).split()
+    monkeypatch.setattr(sys, "argv", ["whole_study", *words])
+    ended: list[tuple[WholeStudy, Found]] = []
     with studio_at_a_socket(home / ".annot" / "studio") as studio:
-        study = WholeStudy(home, size, print, studio.switch)
-        found = study.run()
-    assert found.differences == ()
+
+        class InMemory(WholeStudy):
+            def run(self) -> Found:
+                ended.append((self, super().run()))
+                return ended[0][1]
+
+        monkeypatch.setattr(script, "WholeStudy", lambda *given: InMemory(*given, studio.switch))
+        with pytest.raises(SystemExit) as end:
+            script.main()
+    ((study, found),) = ended
+    assert (end.value.code, found.differences) == (0, ())
+    assert capsys.readouterr().err.startswith("This takes about ")
     assert found.counts["pairs"] == 100
     assert found.counts["kills"] == 2
     # No event passed without a trace.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.settings import Settings
-from annot.labelstudio.studio_records import PUBLISHED
+from annot.base.words import ENGLISH
 from annot.store.database import open_store
 from annot.store.models import Project
 from annot.store.shown import version
@@ -210,10 +210,10 @@ def test_a_screen_says_that_words_are_published_only_where_they_are(ws: Workspac
     assert said("adjudicate", comments=out, reasons=on) != said("adjudicate", comments=out, reasons=out)
     assert said("adjudicate", comments=out, reasons=on) == said("adjudicate", comments=on, reasons=on)
     assert said("facets", comments=on, reasons=on) == said("facets", comments=out, reasons=out)
-    assert PUBLISHED in said("judge", comments=on, reasons=out)
-    assert PUBLISHED in said("adjudicate", comments=out, reasons=on)
+    assert ENGLISH("screen.published") in said("judge", comments=on, reasons=out)
+    assert ENGLISH("screen.published") in said("adjudicate", comments=out, reasons=on)
     for kind in ("full-text", "feedback", "facets"):
-        assert PUBLISHED not in said(kind, comments=on, reasons=on)
+        assert ENGLISH("screen.published") not in said(kind, comments=on, reasons=on)
 
 
 def test_an_adjudicator_sees_a_grade_of_each_assessor_unless_they_are_hidden(ws: Workspace) -> None:

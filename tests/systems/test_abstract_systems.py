@@ -10,9 +10,10 @@ import pytest
 from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.ranking.search import Metric
-from annot.ranking.systems import papers, sentences
+from annot.ranking.systems import papers
 from annot.ranking.systems.system import PooledQuery, SentenceVectors
 from annot.ranking.vectors import Vectors, topic_name
+from annot_systems import sentences
 
 PLACES = {
     "zero": [0, 0],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.ranking.systems import encoders, training_loop
+from annot.ranking.systems import encoders
 from annot.ranking.systems.encoders import (
     LoadedModel,
     document_text,
@@ -21,8 +21,9 @@ from annot.ranking.systems.encoders import (
     text_tokens,
     tokens_in_context,
 )
-from annot.ranking.systems.training_examples import Example, recipe_of
-from annot.ranking.systems.training_loop import Losses, by_contexts, by_themselves, negatives_within
+from annot_systems import training_loop
+from annot_systems.training_examples import Example, recipe_of
+from annot_systems.training_loop import Losses, by_contexts, by_themselves, negatives_within
 
 CLS, SEP = 101, 102
 

@@ -12,9 +12,10 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Qrel, Query
 from annot.base.settings import SystemSettings
-from annot.ranking.systems import SYSTEMS, scisearch
-from annot.ranking.systems.scisearch import NetworkSettings, Pairs, balanced, rank_held_out, untrained
+from annot.ranking.systems import known_systems
 from annot.ranking.systems.system import Features, PooledQuery, features_of
+from annot_systems import scisearch
+from annot_systems.scisearch import NetworkSettings, Pairs, balanced, rank_held_out, untrained
 
 
 def queries(number: int) -> list[Query]:
@@ -170,7 +171,7 @@ def given(qrels: Sequence[Qrel], **settings: Any) -> Any:
 
 
 def test_an_untrained_run_needs_no_grades() -> None:
-    found = SYSTEMS["scisearch-untrained"].rank(given([]))
+    found = known_systems()["scisearch-untrained"].rank(given([]))
     assert set(found.rankings) == {"q0-x", "q0-y", "q1-x", "q2-x"}
     assert found.facts["similarity"] == "cosine"
     assert found.facts["features"] == "f"
@@ -182,7 +183,7 @@ def test_a_trained_run_ranks_the_folds_and_records_what_they_share(monkeypatch: 
     # Of a pair that is in no pool, and of a query that is not asked, nothing is learned.
     qrels = [Qrel(one.query_id, doc_id, 2) for one in TOPICS for doc_id in ("d0", "d1")]
     inputs = given([*qrels, Qrel("q2-x", "d2", 3), Qrel("q9-x", "d0", 3)])
-    found = SYSTEMS["scisearch-kl"].rank(inputs)
+    found = known_systems()["scisearch-kl"].rank(inputs)
     assert set(found.rankings) == {"q0-x", "q0-y", "q1-x"}
     assert {grade for grades in network.grades for grade in grades} == {2}
     facts = dict(found.facts)
@@ -197,21 +198,21 @@ def test_a_trained_run_ranks_the_folds_and_records_what_they_share(monkeypatch: 
 def test_a_trained_run_without_grades_of_the_pools_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scisearch, "_prepare_libraries", lambda: None)
     with pytest.raises(MissingInput, match="scisearch-nll: found no final grades"):
-        SYSTEMS["scisearch-nll"].rank(given([Qrel("q2-x", "d2", 3)]))
+        known_systems()["scisearch-nll"].rank(given([Qrel("q2-x", "d2", 3)]))
 
 
 def test_the_index_needs_lsa_only_if_its_features_are_taken() -> None:
-    system = SYSTEMS["scisearch-nll"]
+    system = known_systems()["scisearch-nll"]
     assert list(system.index_methods(SystemSettings(features="lsa"))) == ["lsa"]
     assert list(system.index_methods(SystemSettings(features="specter"))) == []
     assert "torch" in system.needs
-    assert "torch" not in SYSTEMS["scisearch-untrained"].needs
+    assert "torch" not in known_systems()["scisearch-untrained"].needs
 
 
 def test_a_system_without_vectors_gives_none_to_learn_from() -> None:
     for name in ("fabs_bm25", "ot-aspire", "scisearch-nll"):
         with pytest.raises(InputError, match=f"systems.features: {name} has no vectors"):
-            SYSTEMS[name].features(given([]))
+            known_systems()[name].features(given([]))
     made = features_of("mine", TOPICS, query=lambda topic: np.ones(1), candidate=lambda doc_id: np.zeros(1))
     assert (made.name, set(made.queries), set(made.candidates)) == (
         "mine",

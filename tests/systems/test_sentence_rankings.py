@@ -12,8 +12,9 @@ from annot.base.records import Query, ScoredDoc
 from annot.base.settings import SystemSettings
 from annot.formats.trec import Match
 from annot.ranking.methods import EMPTY_SCORE
-from annot.ranking.systems.scisearch import by_facet, learned_from, untrained
-from annot.ranking.systems.sentences import (
+from annot.ranking.systems.system import Features, PooledQuery, RankedPools, SentenceVectors
+from annot_systems.scisearch import by_facet, learned_from, untrained
+from annot_systems.sentences import (
     ASPIRE_SYSTEMS,
     SYSTEMS,
     Alignment,
@@ -22,9 +23,8 @@ from annot.ranking.systems.sentences import (
     rank,
     similarities,
 )
-from annot.ranking.systems.system import Features, PooledQuery, RankedPools, SentenceVectors
-from annot.ranking.systems.training_examples import recipe_of
-from annot.ranking.systems.training_loop import TrainingState, length_of
+from annot_systems.training_examples import recipe_of
+from annot_systems.training_loop import TrainingState, length_of
 
 ROWS = {
     "q": [[1, 0], [0, 2], [0, 0]],

@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.formats.citation_edges import CitingText, Context
-from annot.ranking.systems.training_examples import (
+from annot_systems.training_examples import (
     RECIPES,
     CitationContext,
     Example,

@@ -8,9 +8,9 @@ import time
 import numpy as np
 import pytest
 from annot.ranking.methods import EMPTY_SCORE
-from annot.ranking.systems import sentences
-from annot.ranking.systems.sentences import TOLERANCE, align_by, best_pair, by_attention, by_transport, plans
 from annot.ranking.systems.system import PooledQuery, SentenceVectors
+from annot_systems import sentences
+from annot_systems.sentences import TOLERANCE, align_by, best_pair, by_attention, by_transport, plans
 
 EPS = 1 / 20
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from annot.ranking.systems import sentences
-from annot.ranking.systems.sentences import best_pair, by_attention, by_transport, plans
+from annot_systems import sentences
+from annot_systems.sentences import best_pair, by_attention, by_transport, plans
 
 
 @pytest.mark.parametrize("eps", [1.0, 0.3, 0.05])

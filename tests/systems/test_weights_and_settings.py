@@ -11,9 +11,9 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.ranking.systems import SYSTEMS, systems_of
 from annot.ranking.systems.system import EncoderWeights, digest_of
-from annot.ranking.systems.training_examples import RECIPES, recipe_of
+from annot_systems.training_examples import RECIPES, recipe_of
 
-UNPUBLISHED = EncoderWeights("max-aspire", None, "context")
+UNPUBLISHED = EncoderWeights("max-aspire", None, "context", trainable=True)
 NO_SETTINGS: Any = SimpleNamespace()
 
 

@@ -5,7 +5,9 @@ Mysore, O'Gorman, McCallum, Zamani: CSFCube, NeurIPS 2021 Datasets and Benchmark
 Uses every room of the core up to `steps`. Begin with `files`.
 """
 
-import_kinds = {"csfcube": "annot_csfcube.importing:IMPORT"}
-paper_formats = {"csfcube": "annot_csfcube.papers:CSFCUBE"}
-release_files = {"csfcube": "annot_csfcube.releasing:csfcube_files"}
-published_figures = {"csfcube": "annot_csfcube.published:csfcube.toml"}
+PARTS = {
+    "import_kinds": {"csfcube": "annot_csfcube.importing:IMPORT"},
+    "paper_formats": {"csfcube": "annot_csfcube.papers:CSFCUBE"},
+    "release_files": {"csfcube": "annot_csfcube.releasing:csfcube_files"},
+    "published_figures": {"csfcube": "annot_csfcube.published:csfcube.toml"},
+}

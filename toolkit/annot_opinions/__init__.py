@@ -3,5 +3,7 @@
 Uses every room of the core up to `steps`. Begin with `hidden`.
 """
 
-hidden_words = {"opinions": "annot_opinions.hidden:WORDS"}
-predictors = {"opinions": "annot_opinions.predicting:predict"}
+PARTS = {
+    "hidden_words": {"opinions": "annot_opinions.hidden:WORDS"},
+    "predictors": {"opinions": "annot_opinions.predicting:predict"},
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spoiling import line_17
-from wrong import DOWN, NOWHERE, Wrong
+from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: already exists",)),
@@ -17,11 +17,6 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
     ),
-    "check: nothing is planned": Wrong("check", "plan", ("nothing is planned",), "pooled"),
-    "check: server down": Wrong(
-        "check", " ".join(("server", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
-    ),
     "check: an option that is none": Wrong("check", "--relase out", ("No such option: --relase", "--release")),
     "check: a part that is none": Wrong("check", "pool", ("'part': 'pool' is not one of", "'pools'")),
-    "check: a release of the plan": Wrong("check", "plan --release out", ("found 'plan'",)),
 }

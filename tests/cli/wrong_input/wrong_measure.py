@@ -15,12 +15,8 @@ CONTEXTS = (
 
 
 WRONG: dict[str, Wrong] = {
-    "run: unknown system": Wrong("run", "fabs_tfdif", ("did you mean 'fabs_tfidf'?",), "pooled"),
     "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
     "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
-    "encoder contexts: no file": Wrong(
-        "encoder contexts", "full.jsonl --out c.jsonl", ("full.jsonl: no such file",), "pooled"
-    ),
     "encoder contexts: a full text without its text": Wrong(
         "encoder contexts",
         "full.jsonl --out c.jsonl",
@@ -85,16 +81,12 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         examples,
     ),
-    "encoder train: a setting of no such name": Wrong(
-        "encoder train", "ts-aspire --data d --set lerning_rate=1", ("did you mean 'learning_rate'?",), "pooled"
-    ),
     "encoder train: a setting that is no number": Wrong(
         "encoder train", "ts-aspire --data d --set epochs=x", ("epochs: found 'x'",), "pooled"
     ),
     "encoder train: a loss that it has not": Wrong(
         "encoder train", "ts-aspire --data d --set loss=softmax", ("found softmax, expected triplet",), "pooled"
     ),
-    "run import: no file": Wrong("run import", "mine.run --tag mine", ("mine.run: no such file",), "pooled"),
     "run import: a run broken on line 17": Wrong(
         "run import",
         "mine.run --tag mine",
@@ -130,18 +122,8 @@ WRONG: dict[str, Wrong] = {
     "evaluate: unknown measure": Wrong(
         "evaluate", "--measure ndgc@10", ("measure 'ndgc@10': not known", "nDCG@10"), "measured"
     ),
-    "evaluate: unknown way with ties": Wrong(
-        "evaluate", "--ties expect", ("--ties 'expect': not known; did you mean 'expected'?",), "measured"
-    ),
-    "evaluate: an unknown run": Wrong("evaluate", "fabs_bm52", ("did you mean 'fabs_bm25'?",), "measured"),
     "evaluate: a comparison of one run": Wrong(
         "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
-    ),
-    "evaluate: two things at once": Wrong(
-        "evaluate", "--against csfcube --out it", ("found --against and --out, expected one of them",), "measured"
-    ),
-    "evaluate: an unknown average": Wrong(
-        "evaluate", "--average tset", ("--average 'tset': not known; did you mean 'test'?",), "measured"
     ),
     "evaluate: no folds": Wrong(
         "evaluate", "--average dev", ("no query is in a development fold", "annot query folds"), "measured"
@@ -156,14 +138,6 @@ WRONG: dict[str, Wrong] = {
         ("exports/runs: no runs", "annot run"),
         "settled",
         write("exports/qrels.txt", "fic0407-background 0 fic0101 1\n"),
-    ),
-    "evaluate: no such run": Wrong("evaluate", "mine.run", ("mine.run: no such file",), "measured"),
-    "evaluate: a run broken on line 17": Wrong(
-        "evaluate",
-        "mine.run",
-        ("mine.run:17: 2 columns, expected 6",),
-        "measured",
-        both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
     ),
     "evaluate: a run of other queries": Wrong(
         "evaluate",
@@ -182,29 +156,12 @@ WRONG: dict[str, Wrong] = {
     "evaluate: a run that is not text": Wrong(
         "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfd")
     ),
-    "evaluate: unknown convention": Wrong("evaluate", "--convention treck", ("did you mean 'trec'?",), "measured"),
-    "evaluate: broken qrels": Wrong(
-        "evaluate",
-        "",
-        ("exports/qrels.txt:17: 3 columns, expected 4",),
-        "measured",
-        line_17("exports/qrels.txt", "three columns only"),
-    ),
     "evaluate: qrels of a query that is not in the study": Wrong(
         "evaluate",
         "",
         ("exports/qrels.txt", "'gone-method'"),
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
-    ),
-    "evaluate: qrels that are not text": Wrong(
-        "evaluate", "", ("exports/qrels.txt", "UTF-8"), "measured", write("exports/qrels.txt", b"\xff\xfe")
-    ),
-    "assessor-effect: unknown measure": Wrong(
-        "assessor-effect", "--convention trec --measure nDCGG", ("did you mean 'nDCG'?",), "measured"
-    ),
-    "assessor-effect: unknown convention": Wrong(
-        "assessor-effect", "--convention treck", ("did you mean 'trec'?",), "measured"
     ),
     "assessor-effect: one run alone": Wrong(
         "assessor-effect", "", ("1 run, expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")

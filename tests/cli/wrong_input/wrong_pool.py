@@ -21,10 +21,6 @@ WRONG: dict[str, Wrong] = {
     "index: too little memory": Wrong(
         "index", "--memory 500M", ("memory: found 0.49 G, expected 1.8 G or more",), "queried"
     ),
-    "index --list: no papers": Wrong("index", "--list", ("no papers", "annot corpus add")),
-    "index --clean: no papers": Wrong("index", "--clean", ("no papers", "annot corpus add")),
-    "index: --repair without a corpus": Wrong("index", "--repair", ("no papers", "annot corpus add")),
-    "pool: no queries": Wrong("pool", "", ("no queries", "annot query add"), "labelled"),
     "pool: wrong mode": Wrong("pool", "--mode round-robbin", ("mode 'round-robbin'", "round-robin"), "queried"),
     "pool: unknown method left out": Wrong(
         "pool", "--without abs_tfdif", ("method to leave out 'abs_tfdif'", "did you mean 'abs_tfidf'?"), "queried"
@@ -124,7 +120,6 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
     ),
-    "pool show: no pools yet": Wrong("pool show", "", ("no pools", "annot pool"), "queried"),
     "pool: a query that is none": Wrong("pool", "--query fic0408", ("query 'fic0408': not in this study",), "pooled"),
     "pool import: the name of a method of our own": Wrong(
         "pool import",
@@ -137,7 +132,6 @@ WRONG: dict[str, Wrong] = {
         "pool import", "engine.run --method ../x", ("--method '../x'",), "pooled", engine_run
     ),
     "pool import: no run": Wrong("pool import", "papers.jsonl --method x", ("papers.jsonl",), "pooled"),
-    "pool import: not there": Wrong("pool import", "x.run --method x", ("x.run: no such file",), "pooled"),
     "pool import: of another study": Wrong(
         "pool import",
         "engine.run --method x --foreign drop",
@@ -182,5 +176,4 @@ WRONG: dict[str, Wrong] = {
     "pool show: unknown query": Wrong(
         "pool show", "fic0407-backgruond", ("did you mean 'fic0407-background'?", "annot query list"), "pooled"
     ),
-    "pool show: no pool yet": Wrong("pool show", "fic0407-background", ("no pool", "annot pool"), "queried"),
 }

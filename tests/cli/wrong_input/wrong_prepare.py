@@ -21,7 +21,6 @@ WRONG: dict[str, Wrong] = {
         "init", "annot.toml/study", ("annot.toml", "expected a folder", "run the same command again")
     ),
     "init: another study's folder": Wrong("init", ". --name other", ("annot.toml: already exists, for 'annot-demo'",)),
-    "init: an option that is none": Wrong("init", ". --nam x", ("No such option: --nam", "--name")),
     "corpus corrected: a decision without a pair": Wrong("corpus corrected", "--stays why", ("--all",), "judged"),
     "corpus add: missing files": Wrong(
         "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
@@ -51,19 +50,10 @@ WRONG: dict[str, Wrong] = {
         ("empty.jsonl: the file is empty, or has only blank lines", "nothing was kept"),
         spoil=write("empty.jsonl", b""),
     ),
-    "corpus add: blank lines alone": Wrong(
-        "corpus add",
-        "blank.jsonl",
-        ("blank.jsonl: the file is empty, or has only blank lines", "nothing was kept"),
-        spoil=write("blank.jsonl", b"\n  \n\t\n"),
-    ),
     "corpus add: a dataset that is none": Wrong(
         "corpus add", "cranfeld --format irds", ("cranfeld: not a dataset of ir_datasets", "did you mean 'cranfield'?")
     ),
     "corpus show: no papers": Wrong("corpus show", "", ("no papers", "annot corpus add")),
-    "import --as citations: a missing file": Wrong(
-        "import --as citations", "none.csv", ("none.csv: no such file",), "labelled"
-    ),
     "import --as citations: no corpus": Wrong(
         "import --as citations", "papers.jsonl", ("manifest.json: missing", "annot corpus add")
     ),
@@ -114,7 +104,6 @@ WRONG: dict[str, Wrong] = {
     "import --as grades: a form that is not known": Wrong(
         "import --as grades", "papers.jsonl --format beir", ("form of grades 'beir': not known", "qrels")
     ),
-    "import --as judgements: no such file": Wrong("import --as judgements", "none.csv", ("none.csv: no such file",)),
     "import --as judgements: a folder": Wrong("import --as judgements", "corpus", ("corpus: a folder",)),
     "import --as judgements: unknown facet": Wrong(
         "import --as judgements",
@@ -151,7 +140,6 @@ WRONG: dict[str, Wrong] = {
         judgements_with("p-method,d17,ann,1"),
     ),
     "facets: no corpus": Wrong("facets", "", ("corpus", "annot corpus add")),
-    "facets: no such model": Wrong("facets", "--model mine.xz", ("mine.xz: no such file",), "labelled"),
     "facets: no such scheduler": Wrong(
         "facets", "--cluster nowhere://x", ("nowhere://x: no Dask scheduler answers",), "labelled"
     ),
@@ -167,8 +155,6 @@ WRONG: dict[str, Wrong] = {
         ),
     ),
     "facets: no such verb": Wrong("facets", "trian", ("No such command 'trian'", "train")),
-    "facets train: no such file": Wrong("facets train", "none.jsonl --out m.xz", ("none.jsonl: no such file",)),
-    "facets train: nowhere to write": Wrong("facets train", "papers.jsonl", ("Missing option '--out'",)),
     "facets train: broken line 17": Wrong(
         "facets train", "broken.jsonl --out m.xz", ("broken.jsonl:17: not valid JSON",), spoil=labelled_with("{")
     ),
@@ -178,17 +164,11 @@ WRONG: dict[str, Wrong] = {
         ("broken.jsonl:17: unknown label 'methods', did you mean 'method'?",),
         spoil=labelled_with('{"sentences": ["One."], "labels": ["methods"]}'),
     ),
-    "facets train: no such held-out file": Wrong(
-        "facets train", "papers.jsonl --out m.xz --held-out dev.jsonl", ("dev.jsonl: no such file",)
-    ),
     "facets train: the model's place is a folder": Wrong(
         "facets train",
         "few.jsonl --out corpus",
         ("corpus", "a folder"),
         spoil=write("few.jsonl", '{"sentences": ["One.", "Two."], "labels": ["method", "result"]}\n'),
-    ),
-    "facets: left out, and labelled": Wrong(
-        "facets", "--leave-out --model model.xz", ("found --leave-out and --model, expected one of them",), "labelled"
     ),
     "facets: all would be left out": Wrong(
         "facets",
@@ -221,19 +201,12 @@ WRONG: dict[str, Wrong] = {
         "labelled",
         replace("annot.toml", "periods = []", "periods = [[1901, 1910]]"),
     ),
-    "query sample: a sheet and a choice": Wrong(
-        "query sample", "--choose 4 --out x.csv", ("found --choose and --out, expected one of them",), "labelled"
-    ),
     "query sample: more than there are": Wrong(
         "query sample", "--choose 30 --per-period 1", ("30 queries cannot be chosen", "--per-period"), "labelled"
     ),
     "query choose: no sheet": Wrong("query choose", "4", ("queries.csv: no such sheet", "query sample"), "labelled"),
     "query choose: not a number": Wrong(
         "query choose", "four", ("'number': Input should be a valid integer",), "labelled"
-    ),
-    "query choose: none": Wrong("query choose", "0", ("greater than or equal to 1",), "labelled"),
-    "query choose: another header": Wrong(
-        "query choose", "4", ("queries.csv:1:", "'rating'"), "labelled", write("queries.csv", "paper_id,period\n")
     ),
     "query choose: faults in rows": Wrong(
         "query choose",
@@ -279,7 +252,6 @@ WRONG: dict[str, Wrong] = {
         "labelled",
         sql("UPDATE facet_labels SET labels = replace(replace(labels, 'background', 'result'), 'objective', 'result')"),
     ),
-    "query add: no corpus": Wrong("query add", "fic0802 --facet method", ("annot corpus add",)),
     "query add: a file with faults on three lines": Wrong(
         "query add",
         "--file wanted.csv",
@@ -302,9 +274,6 @@ WRONG: dict[str, Wrong] = {
         "query add", "fic0802 --file x.csv", ("found --file and a paper",), "labelled"
     ),
     "query add: neither": Wrong("query add", "", ("found no paper",), "labelled"),
-    "query remove: unknown": Wrong(
-        "query remove", "fic0407-backgruond", ("did you mean 'fic0407-background'?",), "queried"
-    ),
     "query remove: planned": Wrong(
         "query remove",
         "fic0407-background",
@@ -321,7 +290,6 @@ WRONG: dict[str, Wrong] = {
         "queried",
         sql("UPDATE query SET topic_id = 'gone', query_id = 'gone-background' WHERE query_id = 'fic0407-background'"),
     ),
-    "query folds: no queries": Wrong("query folds", "", ("no queries", "annot query add"), "labelled"),
     "query folds: more folds than papers": Wrong("query folds", "--folds 999", ("999 folds: expected",), "queried"),
     "import --as labelstudio: not its JSON": Wrong(
         "import --as labelstudio",

@@ -6,7 +6,6 @@ from spoiling import both, line_17, remove, write
 from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
-    "browse: no runs": Wrong("browse", "", ("exports/runs: no runs", "annot run"), "settled"),
     "browse: no corpus": Wrong(
         "browse",
         "",
@@ -31,9 +30,6 @@ WRONG: dict[str, Wrong] = {
     "report: a broken run": Wrong(
         "report", "", ("fabs_tfidf.run:17:",), "measured", line_17("exports/runs/fabs_tfidf.run", "two columns")
     ),
-    "report: a template with a wrong tag": Wrong(
-        "report", "", ("templates/report.html.j2:1:",), "measured", write("templates/report.html.j2", "{% if %}")
-    ),
     "datasheet: broken answers": Wrong(
         "datasheet", "", ("datasheet.toml", "line 1"), "measured", write("datasheet.toml", "[motivation\n")
     ),
@@ -45,9 +41,6 @@ WRONG: dict[str, Wrong] = {
         write("datasheet.toml", '[motivation]\npurpse = "To measure."\n'),
     ),
     "datasheet: no judgements": Wrong("datasheet", "", ("no judgements", "annot pull"), "planned"),
-    "datasheet: a template with a wrong tag": Wrong(
-        "datasheet", "", ("templates/datasheet.md.j2:1:",), "measured", write("templates/datasheet.md.j2", "{% if %}")
-    ),
     "release: a folder in use": Wrong(
         "release",
         "corpus --licence CC0-1.0",
@@ -62,9 +55,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "release: questions without an answer": Wrong(
         "release", "out --licence CC0-1.0", ("datasheet.toml: ", "questions are open"), "measured", exit_code=1
-    ),
-    "trace: unknown query": Wrong(
-        "trace", "fic0407-backgruond fic0101", ("did you mean 'fic0407-background'?",), "measured"
     ),
     "trace: unknown document": Wrong(
         "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"

@@ -26,21 +26,12 @@ WRONG: dict[str, Wrong] = {
         "push", " ".join(DOWN), ("does not belong to anyone in this study", "leave out --url"), "planned", isolated
     ),
     "pull: nothing was sent to anybody": Wrong("pull", "", ("nothing was sent", "annot push"), "planned", isolated),
-    "push: nothing planned": Wrong("push", " ".join(DOWN), ("nothing is planned", "annot plan"), "pooled"),
-    "push: server down": Wrong("push", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
     "push: no address": Wrong("push", "--url elsewhere --api-key x", ("elsewhere",), "planned", exit_code=3),
     "push: no token": Wrong(
         "push", f"--url {NOWHERE}", (f"no token for {NOWHERE}", "LABEL_STUDIO_API_KEY"), "planned", exit_code=3
     ),
     "push: no server": Wrong(
         "push", "", ("no Label Studio is running here", "annot studio up"), "planned", exit_code=3
-    ),
-    "push: a template with an unknown name": Wrong(
-        "push",
-        " ".join(DOWN),
-        ("templates/judge.xml.j2:2:", "'grads' is undefined"),
-        "planned",
-        write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
     ),
     "push: too long a definition": Wrong(
         "push",
@@ -59,13 +50,6 @@ WRONG: dict[str, Wrong] = {
             "UPDATE pool_entry SET doc_id = 'gone' WHERE doc_id = 'fic0101'",
         ),
     ),
-    "push: sentences without labels": Wrong(
-        "push",
-        " ".join(DOWN),
-        ("121 papers without sentence labels", "annot facets"),
-        "planned",
-        sql("DELETE FROM facet_labels"),
-    ),
     "push: a method's name in the guidelines": Wrong(
         "push",
         " ".join(DOWN),
@@ -73,39 +57,13 @@ WRONG: dict[str, Wrong] = {
         "planned",
         write("guidelines/method.md", "# Method\n\nFound by abs_tfidf.\n"),
     ),
-    "push: server down, by the environment": Wrong(
-        "push",
-        "",
-        (f"no server answers at {NOWHERE}",),
-        "planned",
-        exit_code=3,
-        environment={"LABEL_STUDIO_URL": NOWHERE, "LABEL_STUDIO_API_KEY": "not-a-real-token"},
-    ),
     "push: a password in the address": Wrong(
         "push",
         "--url https://ada:s3cret@studio.example.org --api-key not-a-real-token",
         ("found a user name", "LABEL_STUDIO_URL"),
         "planned",
     ),
-    "pull: server down": Wrong("pull", " ".join(DOWN), (f"no server answers at {NOWHERE}",), "planned", exit_code=3),
-    "pull: no server": Wrong("pull", "", ("no Label Studio is running here",), "planned", exit_code=3),
-    "pull: watch a server that is down": Wrong(
-        "pull", " ".join(("--watch", *DOWN)), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
-    ),
-    "pull: no seconds": Wrong("pull", "--watch --every 0", ("greater than or equal to 1",), "planned"),
-    "pull: every, and no watch": Wrong("pull", "--every 5", ("--every can only be used with --watch",), "planned"),
     "pull: watch and accept": Wrong("pull", "--watch --accept-deletions", ("cannot be used with --watch",), "planned"),
-    "push adjudication: no judgements": Wrong("push", " ".join(["adjudication", *DOWN]), ("no judgements",), "planned"),
-    "push adjudication: server down": Wrong(
-        "push", " ".join(["adjudication", *DOWN]), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
-    ),
-    "push adjudication: a template with a wrong tag": Wrong(
-        "push",
-        " ".join(["adjudication", *DOWN]),
-        ("templates/adjudicate.xml.j2:1:",),
-        "judged",
-        write("templates/adjudicate.xml.j2", "{% if %}"),
-    ),
     "push adjudication: no adjudicator": Wrong(
         "push",
         " ".join(["adjudication", *DOWN]),
@@ -113,22 +71,8 @@ WRONG: dict[str, Wrong] = {
         "judged",
         sql("UPDATE assessor SET adjudicator = 0"),
     ),
-    "pull adjudication: server down": Wrong(
-        "pull", " ".join(["adjudication", *DOWN]), (f"no server answers at {NOWHERE}",), "judged", exit_code=3
-    ),
     "push substudy: nothing is drawn": Wrong(
         "push", "substudy --view abstract", ("no sub-study is drawn", "annot substudy draw"), "settled"
-    ),
-    "push substudy: unknown view": Wrong("push", "substudy --view fulll", ("did you mean 'full'?",), "settled"),
-    "push labels: an unknown person": Wrong(
-        "push", " ".join(["labels", "--assessor", "a7", *DOWN]), ("assessor 'a7': not known",), "planned"
-    ),
-    "push labels: server down": Wrong(
-        "push",
-        " ".join(["labels", "--assessor", "a1", *DOWN]),
-        (f"no server answers at {NOWHERE}",),
-        "planned",
-        exit_code=3,
     ),
     "push labels: a label that is not the study's": Wrong(
         "push",
@@ -136,9 +80,6 @@ WRONG: dict[str, Wrong] = {
         ("sentences are labelled", "annot facets"),
         "planned",
         sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
-    ),
-    "pull labels: server down": Wrong(
-        "pull", " ".join(["labels", *DOWN]), (f"no server answers at {NOWHERE}",), "planned", exit_code=3
     ),
     "push labels: nobody is named": Wrong("push", "labels", ("found no --assessor", "--assessor NAME"), "planned"),
     "push: an unknown round": Wrong("push", "judgin", ("round 'judgin': not known", "judging"), "planned"),

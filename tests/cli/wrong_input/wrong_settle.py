@@ -6,12 +6,7 @@ from spoiling import add_to, write
 from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
-    "agreement: no judgements": Wrong("agreement", "", ("no judgements", "annot pull"), "planned"),
-    "agreement: unknown policy": Wrong("agreement", "--missing zeor", ("'zeor'", "did you mean 'zero'?"), "judged"),
     "agreement: by nothing known": Wrong("agreement", "--by assesor", ("--by 'assesor'", "'assessor'?"), "judged"),
-    "agreement: by assessor without judgements": Wrong(
-        "agreement", "--by assessor", ("no judgements", "annot pull"), "planned"
-    ),
     "agreement: an option of another way": Wrong(
         "agreement", "--by guidelines --all", ("--all can only be used with the table by facet",), "judged"
     ),
@@ -24,12 +19,8 @@ WRONG: dict[str, Wrong] = {
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
     ),
-    "qrels: no judgements": Wrong("qrels", "", ("no judgements", "annot pull"), "planned"),
     "qrels: before the adjudication is finished": Wrong(
         "qrels", "", ("without a final grade", "in dispute, not adjudicated", "--partial"), "judged"
-    ),
-    "qrels compare: no such file": Wrong(
-        "qrels compare", "exports/qrels.txt b.txt", ("b.txt: no such file",), "measured"
     ),
     "qrels compare: other queries": Wrong(
         "qrels compare",
@@ -82,12 +73,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "opinion report: nothing was asked": Wrong(
         "opinion report", "", ("no model was asked for an opinion", "annot opinion ask"), "settled"
-    ),
-    "substudy draw: nothing is settled": Wrong(
-        "substudy draw", "--assessor j1", ("no pair is settled yet",), "planned"
-    ),
-    "substudy draw: nobody of that name": Wrong(
-        "substudy draw", "--assessor j2", ("assessor 'j2': not known; expected one of a1",), "settled"
     ),
     "substudy draw: more queries than there are": Wrong(
         "substudy draw",

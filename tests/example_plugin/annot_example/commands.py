@@ -1,7 +1,5 @@
 """A command."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from annot.cli.commands import command
@@ -12,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @command("count")
-def count(ws: Workspace) -> Output:
+def count(ws: "Workspace") -> Output:
     """Count the queries of the study."""
     from annot.store.pools import read_queries
 

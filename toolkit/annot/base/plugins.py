@@ -1,9 +1,9 @@
 """Plug-ins: packages beside the core that add methods, systems, formats, measures, commands and other parts to it.
 
-A plug-in is a module with dictionaries named like `KINDS`. Each has the parts of one kind by name, as the place of an
+A plug-in is a module with a dictionary `PARTS`. It has the parts of each of the `KINDS` by name, as the place of an
 object, so that nothing is imported before it is used:
 
-    pool_methods = {"abs_dirichlet": "annot_dirichlet.methods:DIRICHLET"}
+    PARTS = {"pool_methods": {"abs_dirichlet": "annot_dirichlet.methods:DIRICHLET"}}
 
 The `WINGS` come with `annot` and are always there. A plug-in of another distribution has an entry point in the group
 `annot.plugins`, and is used only in a study whose annot.toml names it under `[plugins]`. Begin with `parts`.
@@ -38,6 +38,7 @@ KINDS: Final = {
     "published_figures": "table of published figures: a TOML file of a package, `package:file`",
     "report_sections": "chapters of the report: `annot.publishing.report.sections.whole.ReportSections`",
     "systems": "systems that rank pools: a tuple of `annot.ranking.systems.system.System`",
+    "weights_systems": "system of a folder of weights: a function of its name",
     "topic_formats": "format of topics: `annot.formats.topics.TopicFormat`",
     "release_facts": "facts of a release: `annot.publishing.report.sections.whole.MakeFacts`",
     "release_files": "files of a release: `annot.publishing.release.released_files.MakeFiles`",
@@ -56,7 +57,7 @@ def parts(kind: str, plugins: PluginNames = ()) -> Mapping[str, str]:
     """
     places: dict[str, str] = {}
     for plugin, module in modules_of(plugins).items():
-        for name, place in getattr(module, kind, {}).items():
+        for name, place in module.PARTS.get(kind, {}).items():
             if name in places:
                 raise InputError(f"plug-in {plugin}: {kind} has {name!r}, which {places[name]} has, too")
             places[name] = place
@@ -86,10 +87,11 @@ def modules_of(plugins: PluginNames) -> Mapping[str, ModuleType]:
     modules = {wing: import_module(wing) for wing in WINGS}
     for name, entry_point in _entry_points(plugins).items():
         module = modules[name] = entry_point.load()
-        tables = (key for key, value in vars(module).items() if isinstance(value, dict) and not key.startswith("_"))
-        if unknown := [key for key in tables if key not in KINDS]:
+        kinds = getattr(module, "PARTS", {"no dictionary PARTS": {}})
+        if unknown := sorted(kinds.keys() - KINDS.keys()):
             raise InputError(
-                f"plug-in {name}: {module.__name__} has {', '.join(unknown)}, expected some of {', '.join(KINDS)}"
+                f"plug-in {name}: {module.__name__} has {', '.join(unknown)}, expected PARTS with some of"
+                f" {', '.join(KINDS)}"
             )
     return modules
 

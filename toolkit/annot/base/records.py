@@ -205,6 +205,8 @@ class Assessor:
     """Moment when they left the study (ISO 8601, UTC): their answers stay, and they get nothing new."""
     share: float | None = None
     """Hours they have, relative to others; None is 1."""
+    language: str | None = None
+    """Language of their screens and letters; None is that of the study."""
 
 
 class PairKey(NamedTuple):

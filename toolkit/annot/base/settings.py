@@ -24,6 +24,7 @@ from pydantic import (
 
 from annot.base.errors import SettingsError
 from annot.base.names import counted, near, plain_heading
+from annot.base.words import ENGLISH_CODE
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Base of the sections of `annot.toml`, which refuses values that no person writes.
@@ -270,6 +271,9 @@ class WordVectorSettings(Section):
 
 
 class JudgingSettings(Section):
+    language: str = ENGLISH_CODE
+    """The language of the screens, the instructions and the letters: `en`, `de`, `es`, `zh`, or the name of a file in
+    `templates/words/`. `annot assessor change a1 --language de` sets it for one person."""
     per_pair: Annotated[int, Field(ge=1)] = 2
     """Assessors per pair."""
     assignment: Literal["per-query", "per-pair"] = "per-query"

@@ -23,6 +23,7 @@ from jinja2 import (
 )
 from jinja2.bccache import Bucket
 from jinja2.sandbox import SandboxedEnvironment
+from markupsafe import Markup
 
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
@@ -102,9 +103,19 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         finalize=_harmless if markdown else None,
         bytecode_cache=_COMPILED[markdown],
     )
-    jinja.filters |= {"counted": counted, "verb": verb}
+    jinja.filters |= {"counted": counted, "verb": verb, "css": css_text}
+    jinja.filters |= {"named": lambda name, words: words.name(name), "chosen": lambda value, words: words.choice(value)}
     jinja.globals["counted"] = counted
     return jinja
+
+
+def css_text(text: str) -> Markup:
+    """`text` between the quotation marks of a style sheet that is in XML: what ends or opens something is escaped.
+
+    >>> print(css_text('a "b" & c'))
+    a \\000022b\\000022 \\000026 c
+    """
+    return Markup(re.sub(r"""["'\\\\<>&\n]""", lambda letter: f"\\{ord(letter[0]):06x}", text))
 
 
 def _harmless(value: Any) -> Any:

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from collections import UserDict, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
@@ -123,9 +123,6 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("assessor-effect", "measure"),
         CommandEntry("reusability", "measure"),
         CommandEntry("errors", "measure"),
-        CommandEntry("encoder contexts", "measure"),
-        CommandEntry("encoder examples", "measure"),
-        CommandEntry("encoder train", "measure"),
     ),
     "Publish": (
         CommandEntry("report", "keep", EVERY_STUDY),
@@ -236,23 +233,26 @@ class AllCommands(TyperGroup):
         self.commands: Any = ByFirstWord(MODULES)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command, which may be one of a plug-in that the study names."""
-        self._add_commands(ctx)
+        """The command; one that is not known here may be of a plug-in that the study names."""
+        if cmd_name not in self.commands:
+            self._add_commands(ctx)
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """First words of all commands."""
-        self._add_commands(ctx)
+        with suppress(InputError):
+            self._add_commands(ctx)
         return super().list_commands(ctx)
 
     def _add_commands(self, ctx: Any) -> None:
-        if plugins := plugins_in(ctx.params.get("workspace") or Path()):
+        if isinstance(self.commands, ByFirstWord) and (plugins := plugins_in(ctx.params.get("workspace") or Path())):
             add_commands(plugins)
             self.commands = ByFirstWord(MODULES)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Commands that every study needs, then the words of the others under their headings."""
-        self._add_commands(ctx)
+        with suppress(InputError):
+            self._add_commands(ctx)
         overview = copy(self)
         overview.commands = {}
         for words, listed in BY_WORDS.items():

@@ -52,16 +52,23 @@ def assessor_change(
     server: Annotated[
         str | None, option("Address of the person's own Label Studio, if it runs elsewhere.", shown="unchanged")
     ] = None,
+    language: Annotated[
+        str | None, option("Language of their screens, instructions and letters, such as de.", shown="unchanged")
+    ] = None,
     dry_run: options.DryRunOption = False,
 ) -> Output:
-    """Change a person's account or their own Label Studio. Without options, show their Label Studio.
+    """Change a person's account, language or own Label Studio. Without options, show their Label Studio.
 
     Answers from an earlier account are kept. --server is for isolation = "server" in annot.toml and needs the API token
-    in --api-key. Both are stored in .annot/studios, where only you can read them.
+    in --api-key. Both are stored in .annot/studios, where only you can read them. A new language applies to open
+    pairs from the next push; the report says in which language each person judged.
     """
     from annot.steps import people as step
 
-    one_of(account=account, server=server)
+    one_of(account=account, server=server, language=language)
+    if language is not None:
+        text, notes = step.change_language(ws, assessor, language=language, dry_run=dry_run)
+        return Output({"assessor": assessor, "language": language}, text, notes)
     if account is not None:
         text, notes = step.change_account(ws, assessor, account=account, dry_run=dry_run)
         return Output({"assessor": assessor}, text, notes)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePosixPath
 
 from annot.base.errors import AnnotError
 from annot.base.records import WHOLE
+from annot.base.words import ENGLISH, Words, languages
 from annot.store import trials
 from annot.store.pools import queries_by_id, read_topics
 from annot.study import guidelines
@@ -41,10 +43,32 @@ def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
         of_texts = (WHOLE,) if read_topics(session) else ()
     for name in dict.fromkeys((GENERAL, *ws.settings.facets, *of_texts)):
         try:
-            pages[name] = guidelines.page(ws, GENERAL) if name == GENERAL else guidelines.read(ws, name)
+            pages[name] = _page(ws, name, ENGLISH)
         except AnnotError as error:
             faults.append(error.message)
     return pages, faults
+
+
+def _page(ws: Workspace, name: str, words: Words) -> str:
+    return guidelines.page(ws, name, words=words) if name == GENERAL else guidelines.read(ws, name, words=words)
+
+
+def _in_other_languages(ws: Workspace, names: Collection[str]) -> tuple[dict[str, str], list[str]]:
+    """The study's own pages of these names in other languages, such as `de/method`, and why one is not read."""
+    pages, faults = {}, []
+    folder = ws.root / "guidelines"
+    for path in sorted(folder.glob("*/*.md")):
+        language, name = path.parent.name, path.stem
+        if language not in languages(ws.root / "templates"):
+            faults.append(
+                f"guidelines/{language}: there are no words in templates/words/{language}.toml, so it is not read"
+            )
+        elif name in names:
+            try:
+                pages[f"{language}/{name}"] = _page(ws, name, guidelines.words_in(ws, language))
+            except AnnotError as error:
+                faults.append(f"guidelines/{language}: {error.message}")
+    return pages, list(dict.fromkeys(faults))
 
 
 def criteria_of(text: str) -> dict[int, str]:
@@ -57,11 +81,13 @@ def criteria_of(text: str) -> dict[int, str]:
 
 def check(ws: Workspace) -> CheckedGuidelines:
     """Compare the pages with the facets, the scale and the corpus; nothing is written."""
-    pages, findings = read_pages(ws)
-    names = ws.settings.scale.names
+    in_english, findings = read_pages(ws)
+    others, faults = _in_other_languages(ws, in_english)
+    pages, names = in_english | others, ws.settings.scale.names
+    findings += faults
     without_criteria = []
     for facet, text in pages.items():
-        if facet == GENERAL:
+        if PurePosixPath(facet).name == GENERAL:
             continue
         if not guidelines.short_criteria(text, len(names)):
             without_criteria.append(facet)
@@ -72,7 +98,9 @@ def check(ws: Workspace) -> CheckedGuidelines:
             if not meanings.get(grade)
         ]
     findings += _given_away(ws, pages)
-    return CheckedGuidelines(tuple(pages), guidelines.left_out(ws, pages), tuple(without_criteria), tuple(findings))
+    return CheckedGuidelines(
+        tuple(pages), guidelines.left_out(ws, in_english), tuple(without_criteria), tuple(findings)
+    )
 
 
 def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
@@ -83,7 +111,8 @@ def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
 def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
     """Lines of the study's own pages that are still to be written, and pairs on them whose grade is still to be found:
     pairs without a final grade, and gold."""
-    own_pages = {path.stem for path in (ws.root / "guidelines").glob("*.md")} & pages.keys()
+    folder = ws.root / "guidelines"
+    own_pages = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.md")} & pages.keys()
     if not own_pages:
         return
     with ws.reading() as session:
@@ -95,5 +124,6 @@ def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
         if re.search("^WHY:", pages[name], re.MULTILINE):
             yield f"guidelines/{name}.md: a line WHY: is still to be completed"
         quoted = pairwise(guidelines.QUOTED.findall(pages[name]))
-        for pair in sorted({by_page[name, *ids] for ids in quoted if (name, *ids) in by_page}):
+        facet = PurePosixPath(name).name
+        for pair in sorted({by_page[facet, *ids] for ids in quoted if (facet, *ids) in by_page}):
             yield f"guidelines/{name}.md: shows the pair {pair}, whose grade people are still to find"

@@ -395,6 +395,7 @@ STATES: tuple[StudyState, ...] = (
     _of_sent("facets have changed since they were sent", "facet", untrue="facets"),
     _of_sent("guidelines have changed since they were sent", "guidelines"),
     _of_sent("templates or [screen] have changed since they were sent", "screen"),
+    _of_sent("words of the screens have changed since they were sent", "words"),
     StudyState(
         "sent",
         "texts have changed since they were sent, without a reason",

@@ -23,7 +23,7 @@ from annot.labelstudio.studio_records import (
     StudioTask,
     labelling_url,
 )
-from annot.labelstudio.tasks import is_whole
+from annot.labelstudio.tasks import is_whole, without_words
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The gateway: a handful of verbs that return our records. Every request of the client library is made here.
@@ -500,7 +500,8 @@ def _bring_up_to_date(
 ) -> int:
     """Update unanswered tasks that show another text about the pair than they should; the number of updates.
 
-    Labelled abstracts stay: the regions drawn on them are the task's predictions, which an update leaves as they are.
+    Labelled abstracts stay, but for the words around them: the regions drawn on them are the task's predictions, which
+    an update leaves as they are.
     """
     data_of = {task["data"][KEY]: task["data"] for task in tasks}
     updated = 0
@@ -516,7 +517,9 @@ def _bring_up_to_date(
 
 def _other_text(task: StudioTask, data: Payload) -> Payload:
     """Fields about the pair that the task should show and does not."""
-    unchanged = (KEY,) if is_whole(data.get(TEXT_FIELD, "")) else (KEY, TEXT_FIELD)
+    text, shown = data.get(TEXT_FIELD, ""), task.data.get(TEXT_FIELD, "")
+    changes = is_whole(text) or without_words(text) == without_words(str(shown))
+    unchanged = (KEY,) if changes else (KEY, TEXT_FIELD)
     return {name: value for name, value in data.items() if name not in unchanged and task.data.get(name) != value}
 
 

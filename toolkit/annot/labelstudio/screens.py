@@ -9,17 +9,18 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from annot.base.errors import InputError, LeakError
 from annot.base.names import counted
 from annot.base.templating import converter, render
+from annot.base.words import ENGLISH, Words, is_english
 from annot.formats.input_files import in_words
 from annot.labelstudio import studio_records
 from annot.labelstudio.studio_records import KEY, Payload, Prediction, Screen
-from annot.labelstudio.tasks import LABELS_FROM, PLACE
+from annot.labelstudio.tasks import LABELS_FROM, place_pattern
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The labelling configurations of the screens and their instructions, rendered and checked without a server.
@@ -36,6 +37,8 @@ def screen_of(
     opinions: int = 0,
     published: bool = False,
     criteria: Mapping[str, Sequence[str]] | None = None,
+    words: Words = ENGLISH,
+    topic_language: str = "",
 ) -> str:
     """The configuration of the screen of a kind. `overrides` is the study's `templates/`.
 
@@ -43,17 +46,20 @@ def screen_of(
     (BCP 47); `opinions`: how many others' an adjudicator is shown (0 where the policy hides them), and 0 on the other
     screens.
     published: whether what is written goes into a release. criteria: by facet, what each grade means in a few words.
+    words: those of the screen, in the person's language. topic_language: that of topics that are texts, if it differs.
     Raises InputError (template, line, cause) if a template does not render or does not hold.
     """
     from label_studio_sdk.label_interface import LabelInterface
 
     values: dict[str, Any] = {
         "controls": studio_records,
+        "say": words,
+        "foreign": not all(map(is_english, (language, topic_language or language, words.language))),
         "reasons": studio_records.reasons(language),
         "label_keys": studio_records.label_keys(labels),
         "differences": studio_records.DIFFERENCES if labels else studio_records.DIFFERENCES_OF_WHOLES,
         "grades": [
-            {"value": str(grade), "key": str(grade), "html": _grade_html(grade, name, criteria or {})}
+            {"value": str(grade), "key": str(grade), "html": _grade_html(grade, words.name(name), criteria or {})}
             for grade, name in enumerate(scale_names)
         ],
         "criteria": sorted(criteria or {}),
@@ -144,6 +150,7 @@ def instructions_html(
     language: str,
     screen: Screen,
     fold_after: int | None = None,
+    words: Words = ENGLISH,
 ) -> str:
     """The guideline `pages` (Markdown, the task first) with a short table of the keys of that screen behind them.
 
@@ -158,6 +165,7 @@ def instructions_html(
         "label_keys": studio_records.label_keys(labels),
         "differences": studio_records.DIFFERENCES if labels else studio_records.DIFFERENCES_OF_WHOLES,
         "fold_after": fold_after,
+        "say": words,
     }
     return _in_text("\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()]))
 
@@ -213,49 +221,94 @@ def _in_text(page: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-_OPINION = re.compile(r"(?:rating_[a-j]\0(?:\d .+|Could not judge: .+|Did not judge)|comment_[a-j]\0.*)", re.DOTALL)
-"""Name of a field, and the pattern of its values."""
-_SIDES = (("query", "Query"), ("cand", "Candidate"))
-_LABELLED = "".join(
-    rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{name}</span> [^<>]*</h2>'
-    r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
-    r'(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
-    for side, name in _SIDES
-)
-_ABOUT = r" a-is-[\w.+-]+(?: a-first)?"
-_CRITERIA = '<details class="a-criteria"><summary accesskey="[a-z]">Grades</summary></details>'
 _TEXT = "[^<>]*(?:<mark>[^<>]*</mark>[^<>]*)*"
 _PLAIN = rf'(?:<p class="a-s">{_TEXT}</p>)*'
-_TOPIC, _DOCUMENT = (
-    rf'<div class="a-side a-{side}"><h2><span>(?:{name}|{of_text})</span> {_TEXT}</h2>'
-    rf'<div class="a-text" tabindex="0" accesskey="[a-z]">{_PLAIN}'
-    rf'(?:<details class="a-{folded}"(?: open)?><summary accesskey="[a-z]">[^<>]*</summary>{_PLAIN}</details>)?'
-    "</div></div>"
-    for (side, name), of_text, folded in zip(_SIDES, ("Topic", "Document"), ("narrative", "rest"), strict=True)
-)
-_HTML = (
-    rf'^<div class="a-pair(?:{_ABOUT}">{_LABELLED}| a-whole{_ABOUT}">{_TOPIC}{_DOCUMENT})</div>{_CRITERIA}'
-    r'(?:<div class="a-returned"><p>[^<>]*</p></div>)?'
-)
-_GAVE = '(?:<div class="a-gave(?: a-gave-[0-9][a-j])*"></div>)?'
-"""Grades that were given, on an adjudicator's tasks alone."""
+_ABOUT = r" a-is-[\w.+-]+(?: a-first)?"
+_COLUMN = '<div class="a-text" tabindex="0" accesskey="[a-z]">'
 _WHY = re.compile(r'<div class="a-returned"><p>([^<>]*)</p></div>$')
 """Words that a person wrote into the text: the reason why the pair comes again."""
-_ALONE = (
-    '^<div class="a-pair a-alone"><div class="a-side a-query a-fixed"><h2><span>Abstract</span> [^<>]*</h2>'
-    r'<div class="a-none">[^<>]*</div><div class="a-text" tabindex="0" accesskey="[a-z]">'
-    r'(?:<p class="a-s">[^<>]*</p>)*</div></div></div>$'
+_LANGUAGE = re.compile(
+    r'(<(?:h2|p class="a-s(?: a-hit)?"|div class="a-none"|span|summary))(?: dir="auto" lang="[\w-]+")'
 )
-_FULL_TEXT_SIDES = [
-    rf'<div class="a-side a-{side} a-fixed"><h2><span>{name}</span> [^<>]*</h2><div class="a-none">[^<>]*</div>'
-    r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
-    r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
-    for side, name in (("query", "Query"), ("cand", "(?:Candidate|Document)"))
-]
-_FULL_TEXT_HTML = (
-    rf'^<div class="a-pair(?: a-whole)?{_ABOUT}">(?:{_TOPIC}|{_FULL_TEXT_SIDES[0]}){_FULL_TEXT_SIDES[1]}</div>'
-    rf"{_CRITERIA}$"
-)
+"""Languages where a task may have them; they are no part of the form."""
+
+
+@cache
+def _forms(words: Words) -> dict[str, re.Pattern[str]]:
+    """Patterns of the parts of a task, by name, with these words around the texts. The names are those of `_formed`."""
+
+    def said(key: str, **patterns: str) -> str:
+        return words.pattern(f"task.{key}", in_html=True, **patterns)
+
+    def either(*keys: str) -> str:
+        return f"(?:{'|'.join(map(said, keys))})"
+
+    none = f'<div class="a-none">{said("no_label", labels="[^<>]*")}</div>'
+    labelled = "".join(
+        rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{said(name)}</span> [^<>]*</h2>'
+        rf'{none}{_COLUMN}(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
+        for side, name in (("query", "query"), ("cand", "candidate"))
+    )
+
+    def plain(side: str, heads: str, folded: str, summary: str) -> str:
+        return (
+            rf'<div class="a-side a-{side}"><h2><span>{heads}</span> {_TEXT}</h2>{_COLUMN}{_PLAIN}'
+            rf'(?:<details class="a-{folded}"(?: open)?><summary accesskey="[a-z]">{summary}</summary>{_PLAIN}'
+            "</details>)?</div></div>"
+        )
+
+    topic = plain("query", either("query", "topic"), "narrative", said("narrative"))
+    document = plain("cand", either("candidate", "document"), "rest", said("rest", count=r"[\d.,\s]+"))
+    by_full_text = f'<div class="a-none">{either("full_text", "full_text_of_paper")}</div>'
+    left, right = (
+        rf'<div class="a-side a-{side} a-fixed"><h2><span>{heads}</span> [^<>]*</h2>{by_full_text}'
+        r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
+        r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
+        for side, heads in (("query", said("query")), ("cand", either("candidate", "document")))
+    )
+    criteria = f'<details class="a-criteria"><summary accesskey="[a-z]">{said("grades")}</summary></details>'
+    returned = rf'(?:<div class="a-returned"><p>{said("again")} [^<>]*</p></div>)?'
+    pair = rf'<div class="a-pair(?:{_ABOUT}">{labelled}| a-whole{_ABOUT}">{topic}{document})</div>{criteria}{returned}'
+    full_text = rf'<div class="a-pair(?: a-whole)?{_ABOUT}">(?:{topic}|{left}){right}</div>{criteria}'
+    alone = (
+        rf'<div class="a-pair a-alone"><div class="a-side a-query a-fixed"><h2><span>{said("abstract")}</span> '
+        rf'[^<>]*</h2>{none}{_COLUMN}(?:<p class="a-s">[^<>]*</p>)*</div></div></div>'
+    )
+    opinion = rf"(?:\d .+|{words.pattern('task.could_not', reason='.+')})"
+    patterns = {
+        "pair": pair,
+        # Grades that were given, on an adjudicator's tasks alone.
+        "disputed": rf'{pair}(?:<div class="a-gave(?: a-gave-[0-9][a-j])*"></div>)?',
+        "full-text": full_text,
+        "alone": alone,
+        "place": place_pattern(words),
+        "place of a paper": words.pattern("task.place", position=r"\d+", count=r"\d+"),
+        "opinion": rf"(?:rating_[a-j]\0(?:{opinion}|{words.pattern('task.did_not')})|comment_[a-j]\0.*)",
+        "own opinion": opinion,
+        "gold": r"\d .+",
+    }
+    return {name: re.compile(pattern, re.DOTALL if name == "opinion" else 0) for name, pattern in patterns.items()}
+
+
+class _Shown(NamedTuple):
+    """Context in which a task is checked: the labels of the study, and the words around the texts."""
+
+    labels: Sequence[str] = ()
+    words: Words = ENGLISH
+
+
+def _formed(name: str) -> AfterValidator:
+    """Check of a field against the pattern of this name."""
+
+    def check(text: str, info: ValidationInfo) -> str:
+        shown = info.context or _Shown()
+        if not _forms(shown.words)[name].fullmatch(_LANGUAGE.sub(r"\1", text)):
+            raise ValueError(f"found {text[:60]!r}, expected the form of a task")
+        return text
+
+    return AfterValidator(check)
+
+
 _FILE = re.compile(r'<div class="a-text"><p class="a-s">([^<>]+)</p>')
 """The name of a file that is no link."""
 _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
@@ -263,7 +316,7 @@ _WANTED = re.compile(r" a-wants-([\w-]+)(?=[^<>]*><h2>)")
 
 
 def _label_of_study(label: str, info: ValidationInfo) -> str:
-    labels = info.context or ()
+    labels = (info.context or _Shown()).labels
     if label not in labels:
         raise ValueError(f"found label {label!r}, expected one of {', '.join(labels)}")
     return label
@@ -321,31 +374,32 @@ class _Data(_Closed):
     pair_id: str = Field(pattern=r"^[^/]+/[^/]+(/[2-9])?$")
     facet: str
     facet_help: str = Field(max_length=140)
-    progress: str = Field(pattern=rf"^{PLACE}$")
-    pair_html: Annotated[str, Field(pattern=f"{_HTML}$"), AfterValidator(_labels_of_study)]
+    progress: Annotated[str, _formed("place")]
+    pair_html: Annotated[str, _formed("pair"), AfterValidator(_labels_of_study)]
 
 
 class _DisputedData(_Data):
     model_config = ConfigDict(extra="allow")
-    pair_html: Annotated[str, Field(pattern=f"{_HTML}{_GAVE}$"), AfterValidator(_labels_of_study)]
+    pair_html: Annotated[str, _formed("disputed"), AfterValidator(_labels_of_study)]
     __pydantic_extra__: dict[str, str]
 
     @model_validator(mode="after")
-    def _opinions_have_their_form(self) -> _DisputedData:
+    def _opinions_have_their_form(self, info: ValidationInfo) -> _DisputedData:
+        form = _forms((info.context or _Shown()).words)["opinion"]
         for name, text in self.__pydantic_extra__.items():
-            if not _OPINION.fullmatch(f"{name}\0{text}"):
+            if not form.fullmatch(f"{name}\0{text}"):
                 raise ValueError(f"{name}: found {text[:60]!r}, expected only ratings and comments in their form")
         return self
 
 
 class _FullTextData(_Data):
-    pair_html: str = Field(pattern=_FULL_TEXT_HTML)
+    pair_html: Annotated[str, _formed("full-text")]
 
 
 class _FeedbackData(_Data):
-    rating_own: str = Field(pattern=r"^(?:\d .+|Could not judge: .+)$")
+    rating_own: Annotated[str, _formed("own opinion")]
     comment_own: str
-    rating_gold: str = Field(pattern=r"^\d .+$")
+    rating_gold: Annotated[str, _formed("gold")]
     comment_gold: str
 
 
@@ -392,8 +446,8 @@ class _FeedbackTask(_JudgeTask):
 
 
 class _LabelsData(_Data):
-    progress: str = Field(pattern=r"^\d+ of \d+$")
-    pair_html: str = Field(pattern=_ALONE)
+    progress: Annotated[str, _formed("place of a paper")]
+    pair_html: Annotated[str, _formed("alone")]
 
 
 class _LabelsTask(_JudgeTask):
@@ -423,7 +477,9 @@ def is_prediction_of_ours(prediction: Prediction, *, screen: Screen, labels: Seq
         return False
     filled_in = {"model_version": prediction.model_version, "result": [*prediction.result]}
     try:
-        (_DisputedPrediction if screen == "adjudicate" else _Prediction).model_validate(filled_in, context=labels)
+        (_DisputedPrediction if screen == "adjudicate" else _Prediction).model_validate(
+            filled_in, context=_Shown(labels)
+        )
     except ValidationError:
         return False
     return True
@@ -439,30 +495,37 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
-def lint_tasks(tasks: Sequence[Payload], *, screen: Screen, labels: Sequence[str], private: Collection[str]) -> None:
+def lint_tasks(
+    tasks: Sequence[Payload],
+    *,
+    screen: Screen,
+    labels: Sequence[str],
+    private: Collection[str],
+    words: Words = ENGLISH,
+) -> None:
     """Raise LeakError, with every fault, if a task carries more than its screen may show.
 
-    `labels` are those that sentences may have.
+    `labels` are those that sentences may have, `words` those around the texts.
     `private` are the words that must not appear outside the papers' text and the assessors' comments: names of methods,
     accounts, pseudonyms.
     """
-    words = tuple(filter(None, private))
+    private_words = tuple(filter(None, private))
     # One search for all: hardly a text names any.
-    any_word = _pattern("|".join(map(re.escape, words)))
+    any_word = _pattern("|".join(map(re.escape, private_words)))
     model = _TASKS[screen]
     faults: list[str] = []
     for task in tasks:
         name = str(task["data"]["pair_id"])
         try:
-            texts = list(model.model_validate(task, context=labels).texts())
+            texts = list(model.model_validate(task, context=_Shown(labels, words)).texts())
         except ValidationError as error:
             faults += [f"{name}: {fault}" for fault in in_words(error)]
             continue
         faults += [
             f"{name}: {where} names {word!r}"
             for where, text in texts
-            if words and any_word.search(text)
-            for word in named_in(text, words)
+            if private_words and any_word.search(text)
+            for word in named_in(text, private_words)
         ]
     if faults:
         raise LeakError(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from annot.base.records import OLDER, SUPERSEDED, PairKey
-from annot.formats.paper_text import ENGLISH, language_code
+from annot.base.words import is_english
 from annot.store.answers import SourcedAnswer
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -37,14 +36,8 @@ its only choice: equal values on one screen uncheck each other."""
 NEEDED_COMMENT = "needed_comment"
 """The adjudicator's comment where it has to be given: Label Studio requires one box always, or never."""
 
-PUBLISHED = "published without your name"
-"""Notice on the screens that comments or reasons go into a release."""
-
 CANNOT_JUDGE = "cannot judge"
 """The value of `RATING` that is no grade; it opens the reasons."""
-
-CANNOT_JUDGE_LABEL = "Cannot judge"
-"""Label of its button; the pages of the guidelines name it by `{cannot_judge}`."""
 
 CANNOT_JUDGE_KEY = "c"
 
@@ -59,18 +52,12 @@ class KeyedValue(NamedTuple):
     value: str
     key: str
 
-    @property
-    def html(self) -> str:
-        """Label on the screen: the value and its key."""
-        return f"{escape(self.value)} <kbd>{escape(self.key)}</kbd>"
-
 
 def reasons(language: str) -> tuple[KeyedValue, ...]:
     """Reasons why a pair cannot be judged; `language` is the collection's (BCP 47)."""
-    english = language_code(language) == ENGLISH
     return (
         KeyedValue("text missing or broken", "t"),
-        KeyedValue("not in English" if english else "not in the language of the collection", "e"),
+        KeyedValue("not in English" if is_english(language) else "not in the language of the collection", "e"),
         KeyedValue("outside my field", "f"),
         KeyedValue("other, see comment", "n"),
     )

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from annot.base.names import counted
 from annot.base.records import Adjudication, Judgement, PairKey, Paper, Query, Topic
-from annot.formats.paper_text import count_words, word_places
+from annot.base.words import ENGLISH, ENGLISH_CODE, Words, is_english
+from annot.formats.paper_text import count_words, language_code, language_of, word_places
 from annot.labelstudio.studio_records import (
     CAUSE_NEEDED,
     COLUMN_KEYS,
@@ -86,35 +86,42 @@ def singular(word: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-NO_TEXT = "No text is on record."
-"""Words of a column without any text."""
-_CRITERIA = f'<details class="a-criteria"><summary accesskey="{COLUMN_KEYS["criteria"]}">Grades</summary></details>'
-"""Markup that shows the meaning of the grades in a low window."""
-REST = "The rest of the document"
-"""Words above the folded part, before its number of words."""
+OF_PAPERS, OF_TEXTS = ("query", "candidate"), ("topic", "document")
 
 
-OF_PAPERS, OF_TEXTS = ("Query", "Candidate"), ("Topic", "Document")
-
-
-def words_of(topic: Paper | Topic) -> tuple[str, str]:
+def sides_of(topic: Paper | Topic, words: Words) -> tuple[str, str]:
     """The words of the screen for the two sides of a pair: who asks with a paper looks for papers like it."""
-    return OF_TEXTS if isinstance(topic, Topic) else OF_PAPERS
+    query, document = OF_TEXTS if isinstance(topic, Topic) else OF_PAPERS
+    return words(f"task.{query}"), words(f"task.{document}")
 
 
 def whole_pair(
-    facet: str, topic: Paper | Topic, document: Paper, *, first: bool, fold_after: int, mark_terms: bool
+    facet: str,
+    topic: Paper | Topic,
+    document: Paper,
+    *,
+    first: bool,
+    fold_after: int,
+    mark_terms: bool,
+    words: Words = ENGLISH,
 ) -> str:
     """The columns of a pair that is judged whole; first, fold_after and mark_terms as for `judge_task`."""
     terms = terms_of(topic) if mark_terms else frozenset()
-    right = document_column(document, words_of(topic)[1], fold_after=fold_after, terms=terms)
-    return pair((topic_column(topic, opened=first), right), facet, whole=True, first=first)
+    right = document_column(document, sides_of(topic, words)[1], fold_after=fold_after, terms=terms, words=words)
+    return pair((topic_column(topic, opened=first, words=words), right), facet, whole=True, first=first, words=words)
 
 
-def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool) -> str:
+def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool, words: Words = ENGLISH) -> str:
     """Both columns side by side. The screen shows the meaning of the grades in `facet`, and marks a new topic."""
     classes = f"a-pair{' a-whole' * whole} a-is-{facet}{' a-first' * first}"
-    return f'<div class="{classes}">{"".join(columns)}</div>{_CRITERIA}'
+    return f'<div class="{classes}">{"".join(columns)}</div>{_criteria(words)}'
+
+
+def _criteria(words: Words) -> str:
+    """Markup that shows the meaning of the grades in a low window."""
+    key = COLUMN_KEYS["criteria"]
+    grades = escaped(words("task.grades"))
+    return f'<details class="a-criteria"><summary accesskey="{key}">{grades}</summary></details>'
 
 
 def gave(grades: Mapping[str, int]) -> str:
@@ -130,50 +137,114 @@ def is_whole(pair_html: str) -> bool:
 _TAG = re.compile(r"<[^<>]*>")
 GAVE = r'<div class="a-gave[^"]*"></div>'
 """Pattern of the marks that `gave` writes."""
-_BY_SETTING = re.compile(
-    rf"</?mark>|{_CRITERIA}|{GAVE}|"
-    rf'<details class="a-rest"><summary accesskey="[a-z]">{REST}: [\d,]+ words?</summary>|</details>'
-)
-"""Markup that depends on the settings of the screen."""
+_WORDS = re.compile(r'(?<=<div class="a-none">)[^<]*|(?<=<span>)[^<]*(?=</span>)|(?<=<summary accesskey="[a-z]">)[^<]*')
+"""Words around the texts."""
+_LANGUAGE = re.compile(r' dir="auto" lang="[\w-]+"')
+"""Direction and language of a text."""
 
 
 def same_texts(shown: str, wanted: str) -> bool:
-    """True if two pairs read the same, whatever is marked or folded."""
-    return shown == wanted or _texts_in(shown) == _texts_in(wanted)
+    """True if two pairs read the same, whatever is marked or folded, and whatever the language of the words is."""
+    return shown == wanted or _texts_in(without_words(shown)) == _texts_in(without_words(wanted))
+
+
+def same_words(shown: str, wanted: str, words: Words) -> bool:
+    """True if two pairs read the same, the words around the texts included, whatever is marked or folded."""
+    return shown == wanted or _texts_in(shown, words) == _texts_in(wanted, words)
+
+
+def without_languages(pair_html: str) -> str:
+    """The pair without the direction and the language of its texts."""
+    return _LANGUAGE.sub("", pair_html)
+
+
+def without_words(pair_html: str) -> str:
+    """The pair without the words around its texts, and without languages."""
+    return _WORDS.sub("", without_languages(pair_html))
+
+
+def _by_setting(criteria: str, rest: str) -> str:
+    """Pattern of the markup that depends on the settings of the screen. criteria, rest: the words in it."""
+    summary = '<summary accesskey="[a-z]">'
+    return (
+        rf'</?mark>|<details class="a-criteria">{summary}{criteria}</summary></details>|{GAVE}|'
+        rf'<details class="a-rest">{summary}{rest}</summary>|</details>'
+    )
+
+
+_ANY_BY_SETTING = re.compile(_by_setting("", ""))
+
+
+_TEXT = re.compile(r'<(h2|p class="a-s(?: a-hit)?")>')
+_AROUND = re.compile(r'<(span|summary|div class="a-none")([ >])')
+
+
+def in_languages(pair_html: str, *, topic: str, document: str, words: str) -> str:
+    """The pair with direction and language of its texts, of topic and document, and of the words around them.
+
+    The languages are BCP 47. If all are English, the page of Label Studio has said so, and the pair stays as it is.
+    """
+    if all(map(is_english, (topic, document, words))):
+        return pair_html
+    left, cand, right = pair_html.partition('<div class="a-side a-cand')
+    sides = (
+        _TEXT.sub(rf'<\1 dir="auto" lang="{escaped(language)}">', side)
+        for side, language in ((left, topic), (right, document))
+    )
+    around = rf'<\1 dir="auto" lang="{escaped(words)}"\2'
+    return _AROUND.sub(around, cand.join(sides) if cand else next(sides))
+
+
+def spoken(text: Paper | Topic, stated: str) -> str:
+    """The language of a text: the stated one, unless it is not written in the letters of the text."""
+    parts = (text.description or "", text.narrative or "") if isinstance(text, Topic) else text.sentences
+    language = language_of(" ".join((text.title, *parts)), stated)
+    return stated if language == language_code(stated) else language
 
 
 def reads(pair_html: str, side: str, title: str, sentences: Sequence[str]) -> bool:
     """True if a side of a pair, `query` or `cand`, has this title and these sentences, whatever is marked."""
-    topic, _, document = pair_html.partition('<div class="a-side a-cand')
-    shown = _BY_SETTING.sub("", topic if side == "query" else document)
-    heading = re.search(r"<h2><span>[^<]*</span>(.*?)</h2>", shown, re.DOTALL)
+    topic, _, document = without_words(pair_html).partition('<div class="a-side a-cand')
+    shown = _ANY_BY_SETTING.sub("", topic if side == "query" else document)
+    heading = re.search(r"<h2><span></span>(.*?)</h2>", shown, re.DOTALL)
     texts = [text for text in re.findall(r'<p class="a-s[^"]*">(.*?)</p>', shown, re.DOTALL) if text]
     wanted = [text for text in map(escaped, sentences) if text]
     return heading is not None and heading[1].strip() == escaped(title) and texts == wanted
 
 
-def _texts_in(pair_html: str) -> list[str]:
-    return _TAG.split(_BY_SETTING.sub("", pair_html))
+def _texts_in(pair_html: str, words: Words | None = None) -> list[str]:
+    """The texts between the tags. words: the only ones around them, if they are compared too."""
+    if words is None:
+        return _TAG.split(_ANY_BY_SETTING.sub("", pair_html))
+    by_setting = _by_setting(
+        words.pattern("task.grades", in_html=True), words.pattern("task.rest", in_html=True, count=r"[\d,.\s]+")
+    )
+    return _TAG.split(re.sub(by_setting, "", pair_html))
 
 
-def topic_column(topic: Paper | Topic, *, opened: bool) -> str:
+def topic_column(topic: Paper | Topic, *, opened: bool, words: Words = ENGLISH) -> str:
     """Column of the topic: title, description and narrative of a text, or title and abstract of a paper."""
+    side = sides_of(topic, words)[0]
     if isinstance(topic, Paper):
-        return _plain("query", words_of(topic)[0], topic.title, _paragraphs(topic.sentences))
-    narrative = _folded("narrative", "Narrative", _written(topic.narrative), opened=opened) if topic.narrative else ""
-    return _plain("query", words_of(topic)[0], topic.title, _written(topic.description or "") + narrative)
+        return _plain("query", side, topic.title, _paragraphs(topic.sentences))
+    narrative = ""
+    if topic.narrative:
+        narrative = _folded("narrative", words("task.narrative"), _written(topic.narrative), opened=opened)
+    return _plain("query", side, topic.title, _written(topic.description or "") + narrative)
 
 
-def document_column(document: Paper, word: str, *, fold_after: int, terms: frozenset[str]) -> str:
+def document_column(
+    document: Paper, word: str, *, fold_after: int, terms: frozenset[str], words: Words = ENGLISH
+) -> str:
     """Column of a document without labels: open up to `fold_after` words, and folded from the next sentence on.
 
     terms: the words that are marked.
     """
     shown = _within(document.sentences, fold_after)
     rest = document.sentences[shown:]
-    texts = _paragraphs(document.sentences[:shown] or (NO_TEXT,), terms)
+    texts = _paragraphs(document.sentences[:shown] or (words("task.no_text"),), terms)
     if rest:
-        more = f"{REST}: {counted(sum(map(count_words, rest)), 'word')}"
+        more = words("task.rest", count=sum(map(count_words, rest)))
         texts += _folded("rest", more, _paragraphs(rest, terms), opened=False)
     return _plain("cand", word, document.title, texts, terms)
 
@@ -186,7 +257,7 @@ def _within(sentences: Sequence[str], most: int) -> int:
 
 def _plain(side: str, word: str, title: str, texts: str, terms: frozenset[str] = frozenset()) -> str:
     return (
-        f'<div class="a-side a-{side}"><h2><span>{word}</span> {_marked(title, terms)}</h2>'
+        f'<div class="a-side a-{side}"><h2><span>{escaped(word)}</span> {_marked(title, terms)}</h2>'
         f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{texts}</div></div>'
     )
 
@@ -212,12 +283,19 @@ def _folded(name: str, label: str, texts: str, *, opened: bool) -> str:
     """Texts that a click on their label, or its key, shows and hides."""
     shown = " open" if opened else ""
     return (
-        f'<details class="a-{name}"{shown}><summary accesskey="{COLUMN_KEYS[name]}">{label}</summary>{texts}</details>'
+        f'<details class="a-{name}"{shown}><summary accesskey="{COLUMN_KEYS[name]}">{escaped(label)}</summary>'
+        f"{texts}</details>"
     )
 
 
 def labelled_column(
-    side: str, heading: str, paper: Paper, facet: str, facet_labels: Sequence[str], chosen: tuple[int, ...] | None
+    side: str,
+    heading: str,
+    paper: Paper,
+    facet: str,
+    facet_labels: Sequence[str],
+    chosen: tuple[int, ...] | None,
+    words: Words = ENGLISH,
 ) -> str:
     """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones.
 
@@ -232,22 +310,22 @@ def labelled_column(
         f'<p class="{"a-s a-hit" if index in marked else "a-s"}">{escaped(sentence)}</p>'
         for index, sentence in enumerate(paper.sentences)
     )
+    missing = words("task.no_label", labels=words("task.or").join(map(words.name, facet_labels or (facet,))))
     return (
-        f'<div class="a-side a-{side}{wants}"><h2><span>{heading}</span> {escaped(paper.title)}</h2>'
-        f'<div class="a-none">No sentence here is labelled {escaped(" or ".join(facet_labels) or facet)}.</div>'
+        f'<div class="a-side a-{side}{wants}"><h2><span>{escaped(heading)}</span> {escaped(paper.title)}</h2>'
+        f'<div class="a-none">{escaped(missing)}</div>'
         f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
     )
 
 
-def full_text_column(side: str, heading: str, paper: Paper, where: str) -> str:
-    """One column: where the full text is. The key of the column opens it where it is a link."""
-    instead = ", not by the abstract" if heading in OF_PAPERS else ""
+def full_text_column(side: str, heading: str, paper: Paper, where: str, *, by: str) -> str:
+    """One column: where the full text is. The key of the column opens it where it is a link. by: what to judge by."""
     shown = escaped(where)
     key = COLUMN_KEYS[side]
     link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer" accesskey="{key}">{shown}</a>'
     return (
-        f'<div class="a-side a-{side} a-fixed"><h2><span>{heading}</span> {escaped(paper.title)}</h2>'
-        f'<div class="a-none">Judge by the full text{instead}.</div>'
+        f'<div class="a-side a-{side} a-fixed"><h2><span>{escaped(heading)}</span> {escaped(paper.title)}</h2>'
+        f'<div class="a-none">{escaped(by)}</div>'
         f'<div class="a-text"><p class="a-s">{link if is_link(where) else shown}</p></div></div>'
     )
 
@@ -289,19 +367,47 @@ SEALED_LETTERS = 24
 
 OCCASIONS = range(1, 10)
 """Number of times that one person may be asked one pair."""
-ASKED_AGAIN = "Please judge this pair once more."
-"""Words before the reason on a pair that was returned."""
-LAST_FOR_NOW = ", the last for now"
-"""Words of a person's last task after `83 of 83`: Label Studio's own words at the end cannot be changed."""
-PLACE = rf"\d+ of \d+(?:{LAST_FOR_NOW})? · (?:query \d+, candidate|topic \d+, document) \d+ of \d+"
-"""Pattern of the place that a task shows."""
 LABELS_SHOWN = "labels"
 """Name in place of the facet on the screen where labels are corrected."""
 
-HOW_TO_CORRECT = (
-    "To correct a label, click its sentence (or press Alt and full stop), then press the right label's key. "
-    "Do not delete labels."
-)
+LAST = "task.last"
+"""Words of a person's last task after `83 of 83`: Label Studio's own words at the end cannot be changed."""
+
+
+def place_pattern(words: Words) -> str:
+    """Pattern of the place that a task shows."""
+    number: dict[str, Any] = {"position": r"\d+", "count": r"\d+", "topic": r"\d+", "document": r"\d+"}
+    in_topic = "|".join(words.pattern(f"task.place_of_{kind}", **number) for kind in ("paper", "text"))
+    return f"{words.pattern('task.place', **number)}(?:{words.pattern(LAST)})? · (?:{in_topic})"
+
+
+def place_of(
+    topic: Paper | Topic,
+    words: Words,
+    *,
+    position: int,
+    count: int,
+    topics: int,
+    documents: int,
+    of_topic: int,
+    last: bool,
+) -> str:
+    """Place of a task among all and in its topic: `37 of 300 · query 4, candidate 7 of 30`. last: no task follows."""
+    kind = "text" if isinstance(topic, Topic) else "paper"
+    place = words("task.place", position=str(position), count=str(count)) + (words(LAST) if last else "")
+    in_topic = words(f"task.place_of_{kind}", topic=str(topics), document=str(documents), count=str(of_topic))
+    return f"{place} · {in_topic}"
+
+
+class Languages(NamedTuple):
+    """Languages (BCP 47) of the texts that tasks show."""
+
+    topics: str
+    """That of topics that are texts."""
+    documents: str
+
+
+IN_ENGLISH = Languages(ENGLISH_CODE, ENGLISH_CODE)
 
 
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
@@ -331,6 +437,8 @@ def judge_task(
     first: bool,
     fold_after: int,
     mark_terms: bool,
+    words: Words = ENGLISH,
+    languages: Languages = IN_ENGLISH,
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
@@ -338,46 +446,65 @@ def judge_task(
     labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
     the pair is judged whole. `progress` is the place of the task: `37 of 300 · query 4, candidate 7 of 30`.
 
+    words: those around the texts, in the person's language. languages: of the texts.
+
     first: True for the first pair of its topic: the task says so, and a narrative is unfolded. fold_after: words of a
     document that are shown at once; the rest is folded. mark_terms: True if the topic's words are marked in it.
     """
     predictions = []
     if facet_labels and isinstance(topic, Paper):
-        pair_html = _by_facet(query, topic, document, facet_labels, first=first)
+        pair_html = _by_facet(query, topic, document, facet_labels, first=first, words=words)
         regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
         predictions = [{"model_version": LABELS_FROM, "result": regions}]
     else:
-        pair_html = whole_pair(query.facet, topic, document, first=first, fold_after=fold_after, mark_terms=mark_terms)
+        pair_html = whole_pair(
+            *(query.facet, topic, document),
+            first=first,
+            fold_after=fold_after,
+            mark_terms=mark_terms,
+            words=words,
+        )
     return {
         "data": {
             "pair_id": pair_key(*asked),
-            "facet": query.facet,
+            "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": pair_html,
+            "pair_html": _in_their_languages(pair_html, topic, document, languages, words),
         },
         "predictions": predictions,
     }
 
 
-def _by_facet(query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str], *, first: bool) -> str:
+def _in_their_languages(
+    pair_html: str, topic: Paper | Topic, document: Paper, languages: Languages, words: Words
+) -> str:
+    of_topic = spoken(topic, languages.topics if isinstance(topic, Topic) else languages.documents)
+    of_document = spoken(document, languages.documents)
+    return in_languages(pair_html, topic=of_topic, document=of_document, words=words.language)
+
+
+def _by_facet(
+    query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str], *, first: bool, words: Words
+) -> str:
     """HTML of two abstracts; sentences with the labels of the facet, or those chosen for the query, are marked."""
     by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
     chosen = query.sentences if query.sentences != by_label else None
-    left, right = words_of(topic)
+    left, right = sides_of(topic, words)
     return pair(
         (
-            labelled_column("query", left, topic, query.facet, facet_labels, chosen),
-            labelled_column("cand", right, document, query.facet, facet_labels, None),
+            labelled_column("query", left, topic, query.facet, facet_labels, chosen, words),
+            labelled_column("cand", right, document, query.facet, facet_labels, None, words),
         ),
         query.facet,
         whole=False,
         first=first,
+        words=words,
     )
 
 
 def adjudicate_task(
-    task: dict[str, Any], opinions: Sequence[Judgement], *, scale_names: Sequence[str]
+    task: dict[str, Any], opinions: Sequence[Judgement], *, scale_names: Sequence[str], words: Words = ENGLISH
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the assessors' answers, unnamed, in the order given: the caller shuffles them.
 
@@ -386,8 +513,8 @@ def adjudicate_task(
     by_letter = dict(zip("abcdefghij", opinions, strict=False))
     shown = {}
     for letter, opinion in by_letter.items():
-        shown[f"rating_{letter}"] = opinion_text(opinion, scale_names)
-        shown[f"comment_{letter}"] = comment_text(opinion.comment)
+        shown[f"rating_{letter}"] = opinion_text(opinion, scale_names, words)
+        shown[f"comment_{letter}"] = comment_text(opinion.comment, words)
     grades = {letter: opinion.grade for letter, opinion in by_letter.items() if opinion.grade is not None}
     marked = task["data"]["pair_html"] + (gave(grades) if grades else "")
     return {**task, "data": {**task["data"], **shown, "pair_html": marked}}
@@ -404,56 +531,80 @@ def reasoned_task(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def full_text_task(
-    task: dict[str, Any], topic: Paper | Topic, document: Paper, where: Mapping[str, str]
+    task: dict[str, Any],
+    topic: Paper | Topic,
+    document: Paper,
+    where: Mapping[str, str],
+    *,
+    facet: str,
+    words: Words = ENGLISH,
+    languages: Languages = IN_ENGLISH,
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the place of each full text instead of the abstract, and without its labels.
 
     A topic that is a text has no other, and stays. where: by `paper_id` a link (http or https), or a file's name as the
     assessor knows it.
     """
-    topic_word, document_word = words_of(topic)
+    topic_word, document_word = sides_of(topic, words)
+    by = words(f"task.full_text{'_of_paper' if isinstance(topic, Paper) else ''}")
     left = (
-        full_text_column("query", topic_word, topic, where[topic.paper_id])
+        full_text_column("query", topic_word, topic, where[topic.paper_id], by=by)
         if isinstance(topic, Paper)
-        else topic_column(topic, opened=True)
+        else topic_column(topic, opened=True, words=words)
     )
-    right = full_text_column("cand", document_word, document, where[document.paper_id])
+    right = full_text_column("cand", document_word, document, where[document.paper_id], by=by)
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
-    columns = pair((left, right), task["data"]["facet"], whole=whole, first=False)
-    return {"data": {**task["data"], "pair_html": columns}, "predictions": []}
+    columns = pair((left, right), facet, whole=whole, first=False, words=words)
+    pair_html = _in_their_languages(columns, topic, document, languages, words)
+    return {"data": {**task["data"], "pair_html": pair_html}, "predictions": []}
 
 
 def feedback_task(
-    task: dict[str, Any], answer: Judgement, *, gold: int, why: str, scale_names: Sequence[str]
+    task: dict[str, Any],
+    answer: Judgement,
+    *,
+    gold: int,
+    why: str,
+    scale_names: Sequence[str],
+    words: Words = ENGLISH,
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the answer of the assessor in training, the gold grade, and its reason."""
     shown = {
-        "rating_own": opinion_text(answer, scale_names),
-        "comment_own": comment_text(answer.comment),
-        "rating_gold": grade_text(gold, scale_names),
-        "comment_gold": cleaned(why) or "no reason given",
+        "rating_own": opinion_text(answer, scale_names, words),
+        "comment_own": comment_text(answer.comment, words),
+        "rating_gold": grade_text(gold, scale_names, words),
+        "comment_gold": cleaned(why) or words("task.no_reason"),
     }
     return {**task, "data": {**task["data"], **shown}}
 
 
-def returned_task(task: dict[str, Any], why: str) -> dict[str, Any]:
+def returned_task(task: dict[str, Any], why: str, words: Words = ENGLISH) -> dict[str, Any]:
     """`task` (of `judge_task`) put before its assessor again, with the reason above the pair and no earlier answer."""
     # After the two columns, where it changes no place in them; the style sheet shows it above.
-    asked = f'<div class="a-returned"><p>{escaped(f"{ASKED_AGAIN} {why}")}</p></div>'
+    reason = words("task.corrected") if why == ENGLISH("task.corrected") else why
+    asked = f'<div class="a-returned"><p>{escaped(words("task.again"))} {escaped(reason)}</p></div>'
     return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
 
 
-def facets_task(key: str, paper: Paper, *, progress: str) -> dict[str, Any]:
-    """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
-    side = labelled_column("query", "Abstract", paper, LABELS_SHOWN, (), ())
+def facets_task(
+    key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, language: str = ENGLISH_CODE
+) -> dict[str, Any]:
+    """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`.
+
+    language: of the paper (BCP 47).
+    """
+    side = labelled_column("query", words("task.abstract"), paper, LABELS_SHOWN, (), (), words)
+    pair_html = f'<div class="a-pair a-alone">{side}</div>'
     return {
         "data": {
             "pair_id": key,
-            "facet": LABELS_SHOWN,
-            "facet_help": HOW_TO_CORRECT,
+            "facet": words("task.labels"),
+            "facet_help": words("task.correct"),
             "progress": progress,
-            "pair_html": f'<div class="a-pair a-alone">{side}</div>',
+            "pair_html": in_languages(
+                pair_html, topic=spoken(paper, language), document=language, words=words.language
+            ),
         },
         "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
     }
@@ -464,25 +615,28 @@ def opinions_in(data: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name.startswith(("rating_", "comment_"))}
 
 
-def opinion_text(opinion: Judgement | Adjudication, scale_names: Sequence[str]) -> str:
+def opinion_text(opinion: Judgement | Adjudication, scale_names: Sequence[str], words: Words = ENGLISH) -> str:
     """`1 Related`, or why it could not be judged."""
     if opinion.grade is None:
-        return f"Could not judge: {opinion.cannot_judge}" if opinion.cannot_judge else "Did not judge"
-    return grade_text(opinion.grade, scale_names)
+        reason = opinion.cannot_judge
+        return words("task.could_not", reason=words.choice(reason)) if reason else words("task.did_not")
+    return grade_text(opinion.grade, scale_names, words)
 
 
-def grade_text(grade: int, scale_names: Sequence[str]) -> str:
+def grade_text(grade: int, scale_names: Sequence[str], words: Words = ENGLISH) -> str:
     """A grade with its name. One that the scale does not have any more has none.
 
     >>> grade_text(1, ("No", "Yes")), grade_text(3, ("No", "Yes"))
     ('1 Yes', '3 (not on the scale)')
     """
-    return f"{grade} {scale_names[grade]}" if grade < len(scale_names) else f"{grade} (not on the scale)"
+    if grade < len(scale_names):
+        return f"{grade} {words.name(scale_names[grade])}"
+    return words("task.off_scale", grade=grade)
 
 
-def comment_text(comment: str | None) -> str:
+def comment_text(comment: str | None, words: Words = ENGLISH) -> str:
     """A comment as it is shown to another person."""
-    return cleaned(comment or "") or "no comment"
+    return cleaned(comment or "") or words("task.no_comment")
 
 
 def _regions(side: str, paper: Paper, *, column: int) -> list[dict[str, Any]]:

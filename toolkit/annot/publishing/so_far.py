@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
+from markupsafe import Markup, escape
 from sqlmodel import Session
 
 from annot.base.errors import LeakError
@@ -19,13 +21,15 @@ from annot.base.names import moment_of
 from annot.base.records import WHOLE, Adjudication, Assessor, Judgement, PairKey, grouped
 from annot.base.stats.inference import winsorised
 from annot.base.templating import render
+from annot.base.words import Words
 from annot.labelstudio.studio_records import project_url
-from annot.labelstudio.tasks import opinion_text
+from annot.labelstudio.tasks import Languages, opinion_text
 from annot.measuring.forecast.hours import HOUR
 from annot.publishing.release.leaks import Secret, leaks
 from annot.store import people, projects, trials
 from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
+from annot.study import guidelines
 from annot.study.outcome import BESIDE, Outcome, answers_of, outcome_of, texts_of
 from annot.study.snapshot import vocabulary_of
 from annot.study.workspace import Workspace, write_file
@@ -59,17 +63,21 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     all_answers, repeats = answers_of(session, outcome), set(outcome.repeats)
     common = {
         **_texts(ws, session, outcome),
-        **_shown(ws, outcome),
         "whole": WHOLE,
+        "languages": Languages(ws.settings.collection.language_of_topics, ws.settings.collection.language),
+        "texts": read_topics(session),
         "now": now,
         "words": vocabulary_of(ws),
     }
     # People whose answers were imported have no tasks on Label Studio.
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
+    spoken = {person.assessor: person.language for person in everyone}
     for name, links in ((name, links) for name, links in present.items() if links):
+        words = guidelines.words_in(ws, spoken[name])
         answers = [(round, answer) for round, answer in all_answers if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
-        values = {**common, "person": name, **_work(ws, [*rulings, *(answer for _, answer in answers)], now)}
+        values = {**common, "person": name, **_shown(ws, outcome, words)}
+        values |= _work(ws, [*rulings, *(answer for _, answer in answers)], now, words)
         if answers:
             answered = {(round, answer.asked) for round, answer in answers}
             unfinished = _unfinished(session, name, outcome, sent=links.keys(), answered=answered)
@@ -85,24 +93,30 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
             yield name, f"decisions-{quote(query_id, safe='')[:150]}.html", text
 
 
-def _shown(ws: Workspace, outcome: Outcome) -> dict[str, Any]:
-    """Functions of the template: the words of an answer, and the answers that an adjudicator saw."""
+def _shown(ws: Workspace, outcome: Outcome, words: Words) -> dict[str, Any]:
+    """Functions of the template: words, the words of an answer, and the answers that an adjudicator saw."""
     current = {(answer.pair, answer.assessor): answer for answer in outcome.current}
 
     def seen(ruling: Adjudication) -> list[Judgement]:
         return [current[key] for assessor in ruling.shown if (key := (ruling.pair, assessor)) in current]
 
-    return {"grade": lambda answer: opinion_text(answer, ws.settings.scale.names), "seen": seen}
+    def bold(key: str, **values: str) -> Markup:
+        marked = words(key, **{name: f"\1{value}\2" for name, value in values.items()})
+        return Markup(str(escape(marked)).replace("\1", "<b>").replace("\2", "</b>"))
+
+    grade = partial(opinion_text, scale_names=ws.settings.scale.names, words=words)
+    return {"say": words, "bold": bold, "grade": grade, "seen": seen}
 
 
-def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datetime) -> dict[str, Any]:
+def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datetime, words: Words) -> dict[str, Any]:
     """The number of a person's answers and rulings, those of today, and the hours that they took if that is known."""
     times = np.array([answer.lead_time for answer in answers if answer.lead_time])
+    hours = winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else 0.0
     moments = [moment.astimezone(now.tzinfo) for answer in answers if (moment := moment_of(answer.judged_at))]
     return {
         "answers": len(answers),
         "today": sum(moment.date() == now.date() for moment in moments),
-        "hours": winsorised(times, fence=ws.settings.forecast.fence).sum() / HOUR if len(times) else None,
+        "hours": f"{hours:.1f}".replace(".", words("numbers.decimal")) if len(times) else None,
     }
 
 

@@ -50,7 +50,7 @@ def vectors_of(ws: Workspace, name: str) -> Vectors:
             f"{name}: no vectors at {folder}" + (f"; did you mean {near[0]!r}?" if near else ""),
             hint=f"make them with `annot vectors add {name} --encoder {name}`, or from files with `annot vectors add "
             f"{name} FILES`; import a run of that engine with `annot pool import`; or leave the method out with "
-            f"--without {name}",
+            f"--without {name}; or name the plug-in that has this method under [plugins] in annot.toml",
         )
     return vectors.load(
         folder, hint=f"correct the files in {folder}, or leave the method out with --without {name}", unread=True
@@ -277,7 +277,7 @@ class ImportedWordVectors:
     """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path, *, english: bool) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+def read_word_vectors(path: Path, *, english: bool = True) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
     """The vectors of the words of a file, in its order, read by gensim, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:

@@ -281,8 +281,12 @@ class DoctorReport:
 
 def examine(ws: Workspace | None) -> DoctorReport:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
-    packages, plugins = _packages(), versions_of(ws.settings.plugins.names if ws else ())
+    packages, plugins = _packages(), dict[str, str]()
     findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
+    try:
+        plugins = versions_of(ws.settings.plugins.names if ws else ())
+    except InputError as error:
+        findings.append(Problem(error.message, error.hint or ""))
     notes: list[str] = []
     addresses: list[str] = []
     if ws is None:

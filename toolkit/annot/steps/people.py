@@ -16,6 +16,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
 from annot.base.templating import render
+from annot.base.words import ENGLISH_CODE, Words, languages
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, server, tasks
@@ -26,7 +27,7 @@ from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.models import Kind, Notice, Project
-from annot.study import outcome, provenance
+from annot.study import guidelines, outcome, provenance
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, write_file
 
@@ -51,12 +52,15 @@ class ListedAssessor:
     """The hours they have, relative to others."""
     left_on: str | None
     account: str | None
+    language: str
+    """Language of their screens and letters."""
 
 
 PEOPLE = Columns[ListedAssessor](
     [
         Column("name", lambda person: person.assessor),
         Column("role", lambda person: "adjudicator" if person.adjudicator else "assessor"),
+        Column("language", lambda person: person.language),
         Column("account", lambda person: person.account or "none", ""),
         Column("left on", lambda person: (person.left_on or "")[:10]),
     ],
@@ -131,6 +135,25 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     return f"{pseudonym}: account changed", (*notes, "`annot push` checks that it exists")
 
 
+def change_language(ws: Workspace, pseudonym: str, *, language: str, dry_run: bool) -> tuple[str, Notes]:
+    """Give a person screens, instructions and letters in another language. Returns the change in words, and notes."""
+    person = _everyone_with(ws, pseudonym)[pseudonym]
+    check_name(language, languages(ws.root / "templates"), what="language")
+    guidelines.words_in(ws, language)
+    before = person.language or ws.settings.judging.language
+    if person.language == language:
+        return f"{pseudonym}: already has the language {language}", ()
+    if dry_run:
+        return f"{pseudonym}: would change the language from {before} to {language}", ()
+    with ws.writing() as session:
+        people.set_language(session, pseudonym, language)
+        answered = _has_answered(session, pseudonym)
+    notes = ["`annot push` sends it; answered pairs stay as they were shown"]
+    if answered and before != language:
+        notes.append(f"{pseudonym} has judged in {before} so far; the report tells the languages apart")
+    return f"{pseudonym}: language {language}, was {before}", tuple(notes)
+
+
 def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> tuple[str, Notes]:
     """Address of a person's own server, and notes; with `url` it is that one, once it is known to be theirs alone.
 
@@ -188,6 +211,7 @@ def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
             1.0 if person.share is None else person.share,
             person.left_on,
             person.account,
+            person.language or ws.settings.judging.language,
         )
         for person in everyone
     )
@@ -250,9 +274,8 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
 
 
 TEMPLATES = {"judge": "letter.txt.j2", "adjudicate": "letter-adjudicator.txt.j2"}
-THEIR_WORDS: dict[Role, str] = {"judge": "the comments that you write", "adjudicate": "the reasons that you write"}
+THEIR_WORDS: dict[Role, str] = {"judge": "letter.comments", "adjudicate": "letter.reasons"}
 OWNER_ONLY = 0o600
-SENDER = "the person who sent you this letter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +295,7 @@ class Letter:
     """The file that holds the password, where the account is on a server of the study's own."""
     counted: bool
     """True if the letter gives the amount of work."""
+    language: str = ENGLISH_CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,8 +331,12 @@ def invite(
     letters = []
     for addressee in found:
         name = addressee.person.assessor
+        words = guidelines.words_in(ws, addressee.person.language)
         values = _values(
-            ws, addressee, server_of.get(server_name[name]), whom=whom, day=days[addressee.role], asked=asked
+            *(ws, addressee, server_of.get(server_name[name]), words),
+            whom=whom,
+            day=days[addressee.role],
+            asked=asked,
         )
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
@@ -320,7 +348,11 @@ def invite(
         here = servers.passwords_file(ws, server_name[name])
         password = here if values["account"] in accounts.read_passwords(here) else None
         letters.append(
-            Letter(name, addressee.role, values["link"], whom, text, path, password, addressee.work is not None)
+            Letter(
+                *(name, addressee.role, values["link"], whom, text, path, password),
+                counted=addressee.work is not None,
+                language=words.language,
+            )
         )
     with ws.writing() as session:
         people.record_notices(session, (_notice(ws, letter) for letter in letters))
@@ -361,7 +393,8 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
 def _notice(ws: Workspace, letter: Letter) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
-    says = decided != "left out" and THEIR_WORDS[letter.role] in letter.text
+    words = guidelines.words_in(ws, letter.language)
+    says = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
     return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 
 
@@ -380,7 +413,14 @@ def _server(ws: Workspace, person: str | None) -> _Server:
 
 
 def _values(
-    ws: Workspace, addressee: Addressee, known: _Server | None, *, whom: str, day: date | None, asked: str
+    ws: Workspace,
+    addressee: Addressee,
+    known: _Server | None,
+    words: Words,
+    *,
+    whom: str,
+    day: date | None,
+    asked: str,
 ) -> dict[str, Any]:
     account, settings = addressee.person.account or "", ws.settings
     has_account = known is None or account.lower() in known.accounts
@@ -396,18 +436,21 @@ def _values(
         "server": address,
         "sign_up": None if has_account or known is None else known.sign_up,
         "link": link_to(addressee.project),
+        "say": words,
         "work": addressee.work,
+        "time": "" if addressee.work is None else addressee.work.time(words),
         "last": "N" if addressee.work is None else addressee.work.pairs,
         "training": addressee.training,
         "training_sent": addressee.training_sent or addressee.training,
         "training_link": link_to(addressee.training_project),
         "published": _words(ws, addressee.role)[1] != "left out",
-        "their_words": THEIR_WORDS[addressee.role],
+        "their_words": words(THEIR_WORDS[addressee.role]),
         "shown": settings.adjudication.ratings == "shown",
         "shared": not servers.isolated(ws),
-        "whom": whom or SENDER,
-        "until": day and f"{day.day} {day:%B %Y}",
+        "whom": whom or words("letter.sender"),
+        "until": day and words.date(day),
         "asked": asked,
+        "read": "abstracts" if asked == "facets" else "texts",
     }
 
 
@@ -433,22 +476,20 @@ class Workload:
         """Number of pairs still to do."""
         return self.pairs - self.done
 
-    @property
-    def time(self) -> str:
+    def time(self, words: Words) -> str:
         """Time for the pairs still to do: `40 minutes`, `1 hour`, `2.5 hours`; empty if it is not known."""
-        return "" if self.seconds is None else spoken_time(self.left * self.seconds / HOUR)
+        return "" if self.seconds is None else spoken_time(self.left * self.seconds / HOUR, words)
 
 
-def spoken_time(hours: float) -> str:
+def spoken_time(hours: float, words: Words) -> str:
     """Hours as people say them: to five minutes, from three quarters of an hour on to half an hour.
 
-    >>> spoken_time(0.03), spoken_time(0.6), spoken_time(1.1), spoken_time(2.6)
-    ('5 minutes', '35 minutes', '1 hour', '2.5 hours')
+    >>> [spoken_time(hours, ENGLISH) for hours in (0.03, 0.6, 1.1, 2.6)]
+    ['5 minutes', '35 minutes', '1 hour', '2.5 hours']
     """
     if hours < HALF + HALF / 2:
-        return f"{max(5, 5 * round(12 * hours))} minutes"
-    halves = round(hours / HALF)
-    return "1 hour" if halves == 2 else f"{halves * HALF:g} hours"
+        return words("letter.minutes", count=max(5, 5 * round(12 * hours)))
+    return words("letter.hours", count=round(hours / HALF) * HALF)
 
 
 Role = Literal["judge", "adjudicate"]

@@ -472,6 +472,8 @@ class Project(NamedTuple):
     """Screen, title, instructions and settings after the last push; None in older records."""
     set_back: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Changes by hand that pushes found: the moment, and the parts with their changed values."""
+    language: str | None = None
+    """Language of its words since the last push."""
 
     def __hash__(self) -> int:
         """Hash of its number, because `shows` cannot be hashed."""

@@ -49,6 +49,12 @@ def set_left(session: Session, assessor: str, left_on: str | None) -> None:
     session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(left_on=left_on))
 
 
+def set_language(session: Session, assessor: str, language: str | None) -> None:
+    """Remember the language of this person's screens and letters; None is that of the study."""
+    rows = models.ASSESSOR_TABLE
+    session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(language=language))
+
+
 def set_shares(session: Session, shares: Mapping[str, float]) -> None:
     """Remember the hours of these people, relative to others; those not named keep theirs."""
     models.check_known(session, models.ASSESSOR_TABLE, shares, what="--share")

@@ -43,13 +43,14 @@ def open_project(
     version: str,
     account_id: int | None,
     now: str | None = None,
+    language: str | None = None,
 ) -> Project:
     """Project of this person, round and server; recorded with `now` when it is new, and with the server's current
     facts."""
     models.check_known(session, models.ASSESSOR_TABLE, [assessor], what="project")
     rows = models.PROJECT_TABLE
     of_person = (rows.c.round == round) & (rows.c.assessor == assessor) & (rows.c.server == server)
-    server_facts = {"url": url, "version": version, "account_id": account_id}
+    server_facts = {"url": url, "version": version, "account_id": account_id, "language": language}
     if session.connection().execute(rows.update().where(of_person).values(**server_facts)).rowcount == 0:
         row: dict[str, Any] = {"round": round, "assessor": assessor, "server": server, **server_facts}
         row |= {"remote_id": None, "created": None, "sent_on": now, "shows": None, "set_back": ()}

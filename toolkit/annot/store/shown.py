@@ -17,6 +17,7 @@ from sqlalchemy import bindparam, select
 from sqlmodel import Session
 
 from annot.base.records import PairKey, grouped
+from annot.base.words import ENGLISH_CODE
 from annot.store import models
 from annot.store.projects import read_tasks
 
@@ -31,7 +32,7 @@ SCREENS = {"adjudicate": "adjudicate", "substudy-full": "full-text", "train-feed
 """The kind of the screen of those rounds that do not have that of judging."""
 
 
-Part = Literal["scale", "facet", "guidelines", "screen", "topic", "text"]
+Part = Literal["scale", "facet", "guidelines", "screen", "words", "topic", "text"]
 """Kinds of content that have versions. `topic` is a topic that is a text, and `text` a paper: both may have one id."""
 IMPORTED = "imported"
 """The subject of the scale with which grades were imported: no person was shown it."""
@@ -42,8 +43,9 @@ class ShownVersion(NamedTuple):
 
     part: Part
     subject: str
-    """Subject within its kind: the facet of `facet` and `guidelines`, the kind of `screen`, the id of `topic` and
-    `text`; of the scale, empty or `IMPORTED`."""
+    """Subject within its kind: the facet of `facet` and `guidelines`, the kind of `screen`, the language of `words`,
+    the id of `topic` and `text`; of the scale, empty or `IMPORTED`. Guidelines and screens that are not in English have
+    the language behind a slash."""
     since: str
     """ISO 8601, UTC."""
     sha256: str
@@ -64,14 +66,42 @@ SHOWN_VERSION_TABLE = models.define_table(
     "shown_version",
     models.columns_of(ShownVersion, key=["part", "subject", "since"], without=["body"]),
     models.to(sha256="shown_content.sha256"),
-    models.check("part", "part IN ('scale', 'facet', 'guidelines', 'screen', 'topic', 'text')"),
+    models.check("part", "part IN ('scale', 'facet', 'guidelines', 'screen', 'words', 'topic', 'text')"),
     models.check("why", "why IS NULL OR why <> ''"),
 )
 """Moments from which contents were in force. Triggers refuse every change."""
-OF_SETTINGS: tuple[Part, ...] = ("scale", "facet", "guidelines", "screen")
+OF_SETTINGS: tuple[Part, ...] = ("scale", "facet", "guidelines", "screen", "words")
 """Parts with few subjects; texts are many."""
 KEYS = {"shown_content": ("sha256",), "shown_version": ("part", "subject", "since")}
 """The keys of the tables that only grow."""
+
+
+def in_language(subject: str, language: str | None) -> str:
+    """Subject of guidelines or a screen in a language.
+
+    >>> in_language("method", "en"), in_language("method", "de")
+    ('method', 'method/de')
+    """
+    return subject if language in (None, ENGLISH_CODE) else f"{subject}/{language}"
+
+
+def subject_and_language(subject: str) -> tuple[str, str]:
+    """The facet or the kind of screen, and the language, of a subject that `in_language` made."""
+    name, _, language = subject.partition("/")
+    return name, language or ENGLISH_CODE
+
+
+def language_of(display: Display | None, versions: Mapping[tuple[Part, str], Sequence[ShownVersion]]) -> str:
+    """Language of the words of a display. versions: those of words at least."""
+    words = (display or {}).get("words")
+    languages = (
+        language
+        for (part, language), rows in versions.items()
+        if part == "words"
+        for row in rows
+        if row.sha256 == words
+    )
+    return next(languages, ENGLISH_CODE)
 
 
 def hash_of_text(body: str) -> str:
@@ -221,10 +251,12 @@ def in_force(history: History, moment: str | None) -> str | None:
 class ShownTasks:
     """Displays of the tasks of one project over time."""
 
-    def __init__(self, by_task: Mapping[PairKey, History], sources: Sources, screen: str) -> None:
+    def __init__(
+        self, by_task: Mapping[PairKey, History], sources: Sources, screen: str, language: str | None = None
+    ) -> None:
         self.by_task = by_task
         """Recorded displays by task; empty for a task that a killed push did not record."""
-        self._sources, self._screen = sources, screen
+        self._sources, self._screen = sources, in_language(screen, language)
         self._composed: dict[str, str] = {}
 
     def at(self, pair_key: PairKey, moment: str | None) -> str | None:
@@ -267,7 +299,7 @@ NOTHING_SHOWN = ShownTasks({}, lambda _key, _screen: {}, "judge")
 
 
 def read_sources(session: Session) -> Sources:
-    """Sources of the displays of any project; read once for several projects."""
+    """Sources of the displays of any project; read once for several projects. Screens are in their language."""
     rows, connection, histories = models.QUERY_TABLE.c, session.connection(), read_histories(session)
     queries = {row.query_id: row for row in connection.execute(select(rows.query_id, rows.topic_id, rows.facet))}
     texts = {*connection.execute(select(models.TOPIC_TABLE.c.topic_id)).scalars()}
@@ -275,11 +307,13 @@ def read_sources(session: Session) -> Sources:
     def of_task(pair_key: PairKey, screen: str) -> dict[str, History]:
         query = queries.get(pair_key.query_id)
         topic_id, facet = ("", "") if query is None else (query.topic_id, query.facet)
+        language = subject_and_language(screen)[1]
         keys = {
             "scale": ("scale", ""),
             "facet": ("facet", facet),
-            "guidelines": ("guidelines", facet),
+            "guidelines": ("guidelines", in_language(facet, language)),
             "screen": ("screen", screen),
+            "words": ("words", language),
             "topic": ("topic" if topic_id in texts else "text", topic_id),
             "document": ("text", pair_key.doc_id),
         }
@@ -294,9 +328,10 @@ def read_shown(session: Session, project: int, sources: Sources | None = None) -
     columns = tasks.c.query_id, tasks.c.doc_id, tasks.c.occasion, tasks.c.shown
     rows = connection.execute(select(*columns).where(tasks.c.project_id == project))
     by_task = {PairKey(*key): history for *key, history in rows}
-    of_project = select(models.PROJECT_TABLE.c.round).where(models.PROJECT_TABLE.c.id == project)
-    stored = connection.execute(of_project).scalar_one_or_none() or "judge"
-    return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"))
+    projects = models.PROJECT_TABLE.c
+    of_project = select(projects.round, projects.language).where(projects.id == project)
+    stored, language = connection.execute(of_project).one_or_none() or ("judge", None)
+    return ShownTasks(by_task, sources or read_sources(session), SCREENS.get(stored, "judge"), language)
 
 
 def note_shown(

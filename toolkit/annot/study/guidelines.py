@@ -12,8 +12,9 @@ from annot.base.names import check_name, sha256_of
 from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.base.templating import overriding
+from annot.base.words import ENGLISH, Words, read_words
 from annot.store.papers import known_ids
-from annot.store.shown import ShownVersion
+from annot.store.shown import ShownVersion, as_json, hash_of_text
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ PAGES_OF: Mapping[Kind, tuple[str, ...]] = {
 """The folders of the package in which a page is looked for, by the kind of the study."""
 
 
-def read(ws: Workspace, facet: str, *, examples: bool | None = None) -> str:
-    """The page of `facet`, as Markdown, with a definition that fits the screen. examples: as in `page`."""
+def read(ws: Workspace, facet: str, *, examples: bool | None = None, words: Words = ENGLISH) -> str:
+    """The page of `facet`, as Markdown, with a definition that fits the screen. examples, words: as in `page`."""
     check_name(facet, tuple({**ws.settings.facets, WHOLE: ()}), what="facet")
-    text = page(ws, facet, examples=examples)
+    text = page(ws, facet, examples=examples, words=words)
     if not 0 < (length := len(definition_of(text))) <= LONGEST_DEFINITION:
         raise InputError(
             f"guidelines/{facet}.md: the definition (first paragraph after the heading) has {length} characters, "
@@ -53,21 +54,27 @@ def read(ws: Workspace, facet: str, *, examples: bool | None = None) -> str:
     return text
 
 
-def shown(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
+def shown(ws: Workspace, name: str, *, examples: bool | None = None, words: Words = ENGLISH) -> str:
     """Pages that `annot guidelines` prints: the page of a facet and the general one, or one of the others.
 
-    examples: as in `page`.
+    examples, words: as in `page`.
     """
     if name in (*NOT_FOR_ASSESSORS, *OF_ROUNDS) and name not in ws.settings.facets:
-        return page(ws, name)
-    return f"{read(ws, name, examples=examples).rstrip()}\n\n{page(ws, 'general', examples=examples)}"
+        return page(ws, name, words=words)
+    of_facet = read(ws, name, examples=examples, words=words).rstrip()
+    return f"{of_facet}\n\n{page(ws, 'general', examples=examples, words=words)}"
 
 
-def screen(ws: Workspace, kind: Screen = "judge") -> str:
+def words_in(ws: Workspace, language: str | None) -> Words:
+    """The words of a language, or of that of the study."""
+    return read_words(language or ws.settings.judging.language, overrides=ws.root / "templates")
+
+
+def screen(ws: Workspace, kind: Screen = "judge", words: Words = ENGLISH) -> str:
     """The labelling configuration of a screen, checked without a server."""
     from annot.labelstudio.screens import screen_of
 
-    inputs = screen_inputs(ws, kind)
+    inputs = screen_inputs(ws, kind, words)
     return screen_of(
         kind,
         scale_names=inputs["scale"],
@@ -77,13 +84,15 @@ def screen(ws: Workspace, kind: Screen = "judge") -> str:
         overrides=ws.root / "templates",
         published=inputs["published"],
         criteria=inputs["criteria"],
+        words=words,
+        topic_language=ws.settings.collection.language_of_topics,
     )
 
 
-def screen_inputs(ws: Workspace, kind: Screen) -> dict[str, Any]:
+def screen_inputs(ws: Workspace, kind: Screen, words: Words = ENGLISH) -> dict[str, Any]:
     """Inputs of the configuration of a screen, besides the program's own templates."""
     settings = ws.settings
-    words = settings.release.reasons if kind == "adjudicate" else settings.release.comments
+    remarks = settings.release.reasons if kind == "adjudicate" else settings.release.comments
     with_opinions = kind == "adjudicate" and settings.adjudication.ratings != "hidden"
     templates = overriding(f"{kind}.xml.j2", overrides=ws.root / "templates")
     return {
@@ -91,19 +100,20 @@ def screen_inputs(ws: Workspace, kind: Screen) -> dict[str, Any]:
         "labels": list(labels_shown(ws)),
         "language": settings.collection.language,
         "opinions": settings.judging.per_pair if with_opinions else 0,
-        "published": kind in ("judge", "adjudicate") and words != "left out",
-        "criteria": _criteria_shown(ws) if kind in ("judge", "adjudicate") else {},
+        "published": kind in ("judge", "adjudicate") and remarks != "left out",
+        "criteria": _criteria_shown(ws, words) if kind in ("judge", "adjudicate") else {},
         "screen": settings.screen.model_dump(mode="json"),
         "templates": {path.name: sha256_of(path) for path in templates},
+        **({} if words.is_plain else {"words": hash_of_text(as_json(words.shown))}),
     }
 
 
-def _criteria_shown(ws: Workspace) -> dict[str, list[str]]:
+def _criteria_shown(ws: Workspace, words: Words) -> dict[str, list[str]]:
     """Meaning of each grade in a few words, by facet; only of facets whose page has it for every grade."""
     criteria_of = {}
     for facet in {**ws.settings.facets, WHOLE: ()}:
         try:
-            criteria = short_criteria(page(ws, facet), len(ws.settings.scale.names))
+            criteria = short_criteria(page(ws, facet, words=words), len(ws.settings.scale.names))
         except InputError:
             continue  # a facet without a page: `read` says so to whoever asks about it
         if criteria:
@@ -116,19 +126,22 @@ def labels_shown(ws: Workspace) -> tuple[str, ...]:
     return ws.settings.labels.names if ws.settings.faceted else ()
 
 
-def page(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
-    """A page of this name, as Markdown; a file in the study's `guidelines/` wins over the package's.
+def page(ws: Workspace, name: str, *, examples: bool | None = None, words: Words = ENGLISH) -> str:
+    """A page of this name, as Markdown; a file in the study's `guidelines/` wins over the package's, and one in its
+    folder of the person's language over both.
 
     examples: True keeps the examples of the package's page; None keeps them if the papers that they quote are in the
-    corpus, since people of another field could not follow them.
+    corpus, since people of another field could not follow them. words: those of the person's language.
     """
-    path = ws.root / "guidelines" / f"{name}.md"
-    if path.is_file():
-        try:
-            return path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
-    text = _packaged(ws, name)
+    folder = ws.root / "guidelines"
+    path = folder / f"{name}.md"
+    for written in (folder / words.language / f"{name}.md", path):
+        if written.is_file():
+            try:
+                return written.read_text(encoding="utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(f"{written}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
+    text = _packaged(ws, name, words)
     if text is None:
         raise InputError(f"guidelines/{name}.md: no such page", hint=f"write {path}: heading, definition, grades")
     return text if examples or (examples is None and _quotes_corpus(ws, text)) else without_examples(text)
@@ -137,7 +150,9 @@ def page(ws: Workspace, name: str, *, examples: bool | None = None) -> str:
 def left_out(ws: Workspace, names: Iterable[str]) -> dict[str, int]:
     """The package's pages among these that have no examples in this study, and how many quotations each lacks."""
     own_names = {path.stem for path in (ws.root / "guidelines").glob("*.md")}
-    texts = {name: text for name in names if name not in own_names and (text := _packaged(ws, name)) is not None}
+    texts = {
+        name: text for name in names if name not in own_names and (text := _packaged(ws, name, ENGLISH)) is not None
+    }
     return {name: len(QUOTED.findall(text)) for name, text in texts.items() if not _quotes_corpus(ws, text)}
 
 
@@ -150,13 +165,11 @@ def without_examples(text: str) -> str:
     return EXAMPLES.sub("", text).rstrip() + "\n"
 
 
-def _packaged(ws: Workspace, name: str) -> str | None:
-    from annot.labelstudio.studio_records import CANNOT_JUDGE_LABEL
-
+def _packaged(ws: Workspace, name: str, words: Words) -> str | None:
     for folder in PAGES_OF[ws.settings.kind]:
         packaged = files("annot.study.guideline_pages") / folder / f"{name}.md"
         if packaged.is_file():
-            return packaged.read_text(encoding="utf-8").replace("{cannot_judge}", CANNOT_JUDGE_LABEL)
+            return packaged.read_text(encoding="utf-8").replace("{cannot_judge}", words("screen.cannot_judge"))
     return None
 
 

@@ -88,7 +88,8 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
     settings = ws.settings
     measuring = ("scale", "facets", "judging", "agreement", "adjudication", "seed")
     dumped = settings.model_dump(mode="json")
-    own_pages = {path.name: sha256_of(path) for path in (ws.root / "guidelines").glob("*.md")}
+    folder = ws.root / "guidelines"
+    own_pages = {path.relative_to(folder).as_posix(): sha256_of(path) for path in folder.rglob("*.md")}
     # The labels of sections are given as papers are added, and kept with them.
     dumped["labels"].pop("sections")
     return {

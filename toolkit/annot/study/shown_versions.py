@@ -5,14 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sqlmodel import Session
 
 from annot.base.errors import FindingError
 from annot.base.records import WHOLE, Paper, Query, Topic
+from annot.base.words import ENGLISH_CODE, languages
 from annot.store.answers import is_judged
-from annot.store.shown import IMPORTED, OF_SETTINGS, Display, Part, ShownVersion, as_json, moved_names, read_versions
+from annot.store.shown import (
+    IMPORTED,
+    OF_SETTINGS,
+    Display,
+    Part,
+    ShownVersion,
+    as_json,
+    in_language,
+    language_of,
+    moved_names,
+    read_versions,
+    subject_and_language,
+)
 from annot.study import guidelines
 from annot.study.workspace import Workspace
 
@@ -83,6 +96,7 @@ NAMES = {
     "text": "the text of {subject}",
 }
 SCREENS = {"judge": "the screen for judging", "adjudicate": "the screen for adjudication"}
+WORDS = "the words in {language}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +146,15 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
 
 
 def _name(part: Part, subject: str) -> str:
+    if part == "words":
+        return WORDS.format(language=subject)
+    if part not in ("screen", "guidelines"):
+        return NAMES[part].format(subject=subject)
+    of, language = subject_and_language(subject)
+    behind = "" if language == ENGLISH_CODE else f" in {language}"
     if part == "screen":
-        return SCREENS.get(subject, f"the screen {subject}")
-    return "the guidelines" if (part, subject) == ("guidelines", WHOLE) else NAMES[part].format(subject=subject)
+        return SCREENS.get(of, f"the screen {of}") + behind
+    return ("the guidelines" if of == WHOLE else NAMES[part].format(subject=of)) + behind
 
 
 def changed_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
@@ -157,6 +177,7 @@ class VersionNumbers:
     """Versions of content that was shown in several, and those among them that a display has."""
 
     def __init__(self, versions: Versions) -> None:
+        self._versions = versions
         self._changed = {
             (version.part, version.subject, version.sha256): version for version in changed_versions(versions)
         }
@@ -168,11 +189,13 @@ class VersionNumbers:
 
         screen: the kind of the answer's screen.
         """
+        language = language_of(display, self._versions)
         subjects = {
             "scale": ("scale", ""),
             "facet": ("facet", query.facet),
-            "guidelines": ("guidelines", query.facet),
-            "screen": ("screen", screen),
+            "guidelines": ("guidelines", in_language(query.facet, language)),
+            "screen": ("screen", in_language(screen, language)),
+            "words": ("words", language),
             "topic": ("text", query.topic_id),
             "document": ("text", doc_id),
         }
@@ -223,7 +246,7 @@ class ShownChange(NamedTuple):
     @property
     def is_plural(self) -> bool:
         """True if the name takes a plural verb."""
-        return self.name.startswith(("the names", "the guidelines"))
+        return self.name.startswith(("the names", "the guidelines", "the words"))
 
 
 def changes_of(ws: Workspace, session: Session) -> tuple[ShownChange, ...]:
@@ -234,7 +257,25 @@ def changes_of(ws: Workspace, session: Session) -> tuple[ShownChange, ...]:
         *_facet_changes(ws, versions),
         *guideline_changes(ws, [facet for part, facet in versions if part == "guidelines"], versions),
         *(change for part, kind in versions if part == "screen" for change in screen_changes(ws, kind, versions)),
+        *_changes_of_words(ws, versions),
     )
+
+
+def _changes_of_words(ws: Workspace, versions: ShownChanges) -> Iterator[ShownChange]:
+    """The words of languages that are no longer those that were sent last."""
+    for (part, language), sent in versions.items():
+        if part != "words" or language not in languages(ws.root / "templates"):
+            continue
+        recorded, now = json.loads(sent[-1].body), guidelines.words_in(ws, language).shown
+        if recorded != now:
+            pairs = (
+                f"{table}.{key} {recorded.get(table, {}).get(key)!r}, now {value!r}"
+                for table, lines in now.items()
+                if table != "language"
+                for key, value in lines.items()
+                if recorded.get(table, {}).get(key) != value
+            )
+            yield ShownChange("words", language, WORDS.format(language=language), "; ".join(pairs))
 
 
 def scale_changes(names: Sequence[str], versions: ShownChanges, *, judged: bool) -> Iterator[ShownChange]:
@@ -260,28 +301,33 @@ def scale_changes(names: Sequence[str], versions: ShownChanges, *, judged: bool)
 
 
 def guideline_changes(ws: Workspace, facets: Iterable[str], versions: ShownChanges) -> Iterator[ShownChange]:
-    """The guidelines of these facets that are no longer those that were sent last."""
-    for facet in sorted(facets):
-        sent = versions.get(("guidelines", facet))
-        if not (sent and facet in {**ws.settings.facets, WHOLE: ()}):
+    """The guidelines of these facets, in their language, that are no longer those that were sent last."""
+    for subject in sorted(facets):
+        sent, (facet, language) = versions.get(("guidelines", subject)), subject_and_language(subject)
+        known = facet in {**ws.settings.facets, WHOLE: ()} and language in languages(ws.root / "templates")
+        if not (sent and known):
             continue
+        words = guidelines.words_in(ws, language)
         # Both ways, as no corpus is read here.
-        if sent[-1].body not in (guidelines.shown(ws, facet, examples=with_them) for with_them in (True, False)):
-            yield ShownChange("guidelines", facet, f"the guidelines{'' if facet == WHOLE else f' of {facet}'}", "")
+        both = (guidelines.shown(ws, facet, examples=with_them, words=words) for with_them in (True, False))
+        if sent[-1].body not in both:
+            yield ShownChange("guidelines", subject, _name("guidelines", subject), "")
 
 
 def screen_changes(ws: Workspace, kind: str, versions: ShownChanges) -> Iterator[ShownChange]:
     """Changes of the study's own templates and the section [screen] since a screen was rendered."""
-    screen: Any = kind
-    if ("screen", kind) not in versions:
+    screen, language = subject_and_language(kind)
+    if ("screen", kind) not in versions or language not in languages(ws.root / "templates"):
         return
     sent = json.loads(versions["screen", kind][-1].body)["inputs"]
-    current = guidelines.screen_inputs(ws, screen)
+    current = guidelines.screen_inputs(ws, cast("Screen", screen), guidelines.words_in(ws, language))
     old_templates, new_templates = sent["templates"], current["templates"]
     for name in sorted({*old_templates, *new_templates}):
         if old_templates.get(name) != new_templates.get(name):
             how = "removed" if name not in new_templates else "new" if name not in old_templates else ""
             yield ShownChange("screen", kind, f"the template {name}", how)
+    if sent.get("words") != current.get("words") and ("words", language) not in versions:
+        yield ShownChange("screen", kind, WORDS.format(language=language), f"new in templates/words/{language}.toml")
     if sent["screen"] != current["screen"]:
         names = [name for name in current["screen"] if current["screen"][name] != sent["screen"].get(name)]
         pairs = [f"{name} {sent['screen'].get(name)}, now {current['screen'][name]}" for name in names]

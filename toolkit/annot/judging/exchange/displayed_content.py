@@ -15,23 +15,27 @@ from sqlmodel import Session
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Paper, Topic
+from annot.base.words import ENGLISH, Words, recorded_words
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, tasks_of
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, ReadAnnotation, StudioTask
 from annot.labelstudio.tasks import (
     GAVE,
-    PLACE,
     comment_text,
     facets_task,
     gave,
+    grade_text,
     judge_task,
     opinion_text,
     opinions_in,
     pair_key,
+    place_pattern,
     reads,
     returned_task,
     same_texts,
+    same_words,
+    without_languages,
 )
 from annot.store import people, projects, trials
 from annot.store.answers import (
@@ -46,8 +50,17 @@ from annot.store.answers import (
 )
 from annot.store.models import Project
 from annot.store.pools import read_queries
-from annot.store.shown import Display, ShownTasks, content, display_parts, read_shown, read_versions, texts_in
-from annot.study import judged_texts
+from annot.store.shown import (
+    Display,
+    ShownTasks,
+    content,
+    display_parts,
+    read_shown,
+    read_versions,
+    subject_and_language,
+    texts_in,
+)
+from annot.study import guidelines, judged_texts
 from annot.study.guidelines import definition_of
 from annot.study.outcome import answered_of
 from annot.study.shown_versions import with_text
@@ -58,8 +71,8 @@ from annot.study.workspace import Workspace
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-WHY_AGAIN = "The text of this pair was corrected after you judged it."
-"""Sentence that the assessor reads above a pair that goes back."""
+WHY_AGAIN = ENGLISH("task.corrected")
+"""Sentence that the assessor reads above a pair that goes back, in English as it is stored."""
 
 
 def decide(
@@ -322,7 +335,6 @@ def without_pairs(outgoing: OutgoingProject, pairs: Collection[judged_texts.Pair
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-PROGRESS = re.compile(PLACE)
 _TAG = re.compile(r"<[^<>]*>")
 _KNOWN_TAG = re.compile(
     r'</(?:div|p|h2|span|a|details|summary|mark)>|<span>|<h2>|<p>|<mark>|<details class="a-[\w-]*"(?: open)?>'
@@ -330,6 +342,13 @@ _KNOWN_TAG = re.compile(
     r'|<a href="https?://[^<>"\s]+" target="_blank" rel="noopener noreferrer"(?: accesskey="[a-z]")?>'
 )
 _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
+
+
+def words_on_record(session: Session) -> tuple[Words, ...]:
+    """The words that tasks may have been sent with: the program's English ones, and every version on record."""
+    versions = read_versions(session, "words").values()
+    return (ENGLISH, *(recorded_words(json.loads(version.body)) for history in versions for version in history))
+
 
 FOLD_AFTER = 1_000_000
 """Words of a narrative that is folded: none is, so that texts are compared without folds."""
@@ -353,12 +372,13 @@ class RecordedDisplays:
         """Contents of the parts, by hash."""
         self.queries = {query.query_id: query for query in read_queries(session)}
         versions = read_versions(session, "scale", "guidelines")
-        self.definitions = {
-            facet: {definition_of(version.body) for version in history}
-            for (part, facet), history in versions.items()
-            if part == "guidelines"
-        }
-        """Definitions of each facet in every version of its guidelines."""
+        self.definitions: dict[str, set[str]] = {}
+        """Definitions of each facet in every version of its guidelines, in every language."""
+        for (part, subject), history in versions.items():
+            if part == "guidelines":
+                known = self.definitions.setdefault(subject_and_language(subject)[0], set())
+                known.update(definition_of(version.body) for version in history)
+        self.words = words_on_record(session)
         recorded = [json.loads(scale.body) for scale in versions.get(("scale", ""), ())]
         self._read_grades(session, recorded or [list(ws.settings.scale.names)])
 
@@ -373,12 +393,16 @@ class RecordedDisplays:
         elif project.round == "train-feedback":
             answers = trials.read_every_answer(session, project.assessor)
             for row in trials.read_gold(session):
-                self.gold[row.pair] = {f"{row.grade} {names[row.grade]}" for names in scales}
+                self.gold[row.pair] = {grade_text(row.grade, names, words) for names in scales for words in self.words}
         self.opinions: dict[judged_texts.Pair, dict[str, list[tuple[str, str]]]] = {}
         """Grades in words of each assessor, each with its comment, by pair."""
         for answer in (revision.record for revision in answers):
             opinions = self.opinions.setdefault(answer.pair, {}).setdefault(answer.assessor, [])
-            opinions += dict.fromkeys((opinion_text(answer, names), comment_text(answer.comment)) for names in scales)
+            opinions += dict.fromkeys(
+                (opinion_text(answer, names, words), comment_text(answer.comment, words))
+                for names in scales
+                for words in self.words
+            )
 
     def task(self, question: PairKey, display: Display) -> dict[str, Any]:
         """The task of judging, made from a display on record."""
@@ -401,22 +425,28 @@ class RecordedDisplays:
             first=True,
             fold_after=FOLD_AFTER,
             mark_terms=False,
+            words=self.words_of(display),
         )
 
-    def is_as_sent(self, shown: Payload, question: PairKey, expected: Payload) -> bool:
-        """True if a task on the server shows what was sent with it, at one time or another."""
+    def words_of(self, display: Display) -> Words:
+        """The words of a display."""
+        body = self.contents.get(display.get("words", ""))
+        return ENGLISH if body is None else recorded_words(json.loads(body))
+
+    def is_as_sent(self, shown: Payload, question: PairKey, expected: Payload, words: Words) -> bool:
+        """True if a task on the server shows what was sent with it, at one time or another. words: around the texts."""
         data, extra = expected["data"], opinions_in(shown)
         # Keys are sealed on the server, and were opened on the way here.
         plain = {name: value for name, value in shown.items() if name not in extra}
         if plain.keys() != data.keys() or not all(isinstance(value, str) for value in shown.values()):
             return False
         # Training may come before the first push that puts the guidelines on record: any may have been sent.
-        definitions = {data["facet_help"], *self.definitions.get(data["facet"], ())}
+        definitions = {data["facet_help"], *self.definitions.get(self.queries[question.query_id].facet, ())}
         return (
             plain["facet"] == data["facet"]
             and (self.project.round not in ("judge", "adjudicate") or plain["facet_help"] in definitions)
-            and PROGRESS.fullmatch(plain["progress"]) is not None
-            and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], headings=self.project.round == "substudy-full")
+            and re.fullmatch(place_pattern(words), plain["progress"]) is not None
+            and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], words, headings=self.project.round == "substudy-full")
             and {*re.findall(GAVE, plain[TEXT_FIELD])} <= {gave(_grades_in(extra))}
             and self._opinions_match(extra, question)
         )
@@ -459,7 +489,7 @@ def changed_tasks(
     if not questions:
         return ()
     if project.round == "labels":
-        return _changed_labels(ws, tasks, questions)
+        return _changed_labels(ws, project, tasks, questions)
     with ws.reading() as session:
         why = {
             back.asked: back.why
@@ -469,30 +499,40 @@ def changed_tasks(
         record = RecordedDisplays(ws, session, project, {*questions.values()})
     # Training may come before the first push that puts texts on record.
     unrecorded = [question for question, displays in record.displays.items() if not displays]
-    today = tasks_of(ws, TaskMaterial(ws, {question.pair for question in unrecorded}), unrecorded)
+    material = TaskMaterial(ws, {question.pair for question in unrecorded})
+    every_words = [*record.words, guidelines.words_in(ws, project.language)]
 
-    def expected(question: PairKey) -> list[dict[str, Any]]:
-        sent = [record.task(question, display) for display in record.displays[question]] or [today[question]]
-        return [returned_task(task, why[question]) for task in sent] if question in why else sent
+    def expected(question: PairKey) -> list[tuple[dict[str, Any], Words]]:
+        sent = [(record.task(question, display), record.words_of(display)) for display in record.displays[question]]
+        sent = sent or [(tasks_of(ws, material, [question], words=words)[question], words) for words in every_words]
+        return [(returned_task(task, why[question], words), words) for task, words in sent] if question in why else sent
 
     def is_as_sent(task: PulledTask, question: PairKey) -> bool:
-        return any(record.is_as_sent(task.data, question, sent) for sent in expected(question))
+        return any(record.is_as_sent(task.data, question, sent, words) for sent, words in expected(question))
 
     return tuple(task.key for task in tasks if task.key in questions and not is_as_sent(task, questions[task.key]))
 
 
-def _changed_labels(ws: Workspace, tasks: Iterable[PulledTask], questions: Mapping[str, PairKey]) -> tuple[str, ...]:
+def _changed_labels(
+    ws: Workspace, project: Project, tasks: Iterable[PulledTask], questions: Mapping[str, PairKey]
+) -> tuple[str, ...]:
     """Keys of the changed tasks of labels; any version of a corrected paper may have been sent."""
     papers = papers_of(ws, {question.query_id for question in questions.values()})
     with ws.reading() as session:
         versions = judged_texts.corrected_versions(session)
+        every_words = [*words_on_record(session), guidelines.words_in(ws, project.language)]
 
     def is_as_sent(task: PulledTask, paper: Paper) -> bool:
         texts = [paper, *(with_text(paper, version.body) for version in versions.get(paper.paper_id, ()))]
         # No text of the task depends on the labels, which may have been corrected since.
         unlabelled = (replace(text, labels=("",) * len(text.sentences)) for text in texts)
         shown, progress = {**task.data, "pair_id": task.key}, str(task.data.get("progress"))
-        return any(facets_task(task.key or "", text, progress=progress)["data"] == shown for text in unlabelled)
+        shown[TEXT_FIELD] = without_languages(str(shown.get(TEXT_FIELD)))
+        return any(
+            facets_task(task.key or "", text, progress=progress, words=words)["data"] == shown
+            for text in unlabelled
+            for words in every_words
+        )
 
     keyed = ((task, task.key) for task in tasks if task.key in questions)
     return tuple(
@@ -506,12 +546,13 @@ def _grades_in(opinions: Mapping[str, str]) -> dict[str, int]:
     return {letter: int(text[0]) for letter, text in sorted(texts.items()) if text[:1].isdecimal()}
 
 
-def _same_text(shown: str, expected: str, *, headings: bool) -> bool:
+def _same_text(shown: str, expected: str, words: Words, *, headings: bool) -> bool:
     """True if topic and document read the same. headings: compare only titles, since full texts are linked."""
+    shown, expected = without_languages(shown), without_languages(expected)
     if shown == expected:
         return True
     if not all(_KNOWN_TAG.fullmatch(tag) for tag in _TAG.findall(shown)):
         return False
     if headings:
         return _HEADING.findall(shown) == _HEADING.findall(expected)
-    return same_texts(shown, expected)
+    return same_words(shown, expected, words)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlmodel import Session
 
@@ -17,12 +17,13 @@ from annot.base.errors import FindingError, InputError, LeakError
 from annot.base.names import counted, verb
 from annot.base.plugins import loaded
 from annot.base.records import MANUAL, Judgement, PairKey, Paper, Query, Topic, grouped
+from annot.base.words import Words
 from annot.corpus.corpus_facts import UNCORRECTED, corrections, differing_texts, labels_of, papers_of
 from annot.judging.exchange.servers import RoundPart, marker_of
 from annot.judging.planning import follows
 from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
 from annot.labelstudio.studio_records import ProjectSpec, Screen
-from annot.labelstudio.tasks import LAST_FOR_NOW, cleaned, judge_task, words_of
+from annot.labelstudio.tasks import Languages, cleaned, judge_task, place_of
 from annot.store import people, pools, projects, trials
 from annot.store.pools import read_queries, read_topics
 from annot.store.shown import (
@@ -33,8 +34,10 @@ from annot.store.shown import (
     as_json,
     content,
     hash_of_text,
+    in_language,
     read_histories,
     read_versions,
+    subject_and_language,
     version,
 )
 from annot.study import guidelines, shown_versions
@@ -124,16 +127,18 @@ Hashes = Mapping[tuple[str, str], str]
 """The SHA-256 of each content, by part and subject."""
 
 
-def contents_of(ws: Workspace, material: TaskMaterial) -> Contents:
-    """Contents that screens and prompts show of these pairs now."""
+def contents_of(ws: Workspace, material: TaskMaterial, words: Words) -> Contents:
+    """Contents that screens and prompts show of these pairs now. words: those of the person's language."""
     contents: dict[tuple[Part, str], str] = {("scale", ""): shown_versions.scale_content(ws)}
     for facet in material.guidelines:
         contents["facet", facet] = shown_versions.facet_content(ws, facet)
-        contents["guidelines", facet] = guidelines.shown(ws, facet)
+        contents["guidelines", in_language(facet, words.language)] = guidelines.shown(ws, facet, words=words)
     for query_id in material.asked:
         topic = material.topic_of(query_id)
         if isinstance(topic, Topic):
             contents["topic", topic.topic_id] = shown_versions.topic_content(topic)
+    if not words.is_plain:
+        contents["words", words.language] = as_json(words.shown)
     return contents | {
         ("text", paper_id): shown_versions.text_content(paper) for paper_id, paper in material.papers.items()
     }
@@ -148,17 +153,14 @@ def with_sent_screens(
     """
     if new:
         return list(outgoing)
-    sent_screens: dict[Screen, tuple[str, str]] = {}
-    for kind in {project.part.screen for project in outgoing}:
-        sent = versions.get(("screen", kind))
-        if sent and (recorded := json.loads(sent[-1].body))["inputs"] == guidelines.screen_inputs(ws, kind):
-            sent_screens[kind] = (recorded["config"], sent[-1].body)
 
     def form_with(form: TaskForm) -> TaskForm:
-        if form.part.screen not in sent_screens:
+        sent = versions.get(("screen", form.screen))
+        recorded: dict[str, Any] = json.loads(sent[-1].body) if sent else {"inputs": None}
+        if sent is None or recorded["inputs"] != guidelines.screen_inputs(ws, form.part.screen, form.words):
             return form
-        config, body = sent_screens[form.part.screen]
-        return form._replace(label_config=config, contents={**form.contents, ("screen", form.part.screen): body})
+        contents = {**form.contents, ("screen", form.screen): sent[-1].body}
+        return form._replace(label_config=recorded["config"], contents=contents)
 
     forms = {id(project.form): form_with(project.form) for project in outgoing}
     return [replace(project, form=forms[id(project.form)]) for project in outgoing]
@@ -190,7 +192,7 @@ def next_versions(
     }
     since = datetime.now(UTC).isoformat(timespec="milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
-    notes += _notes_on_screens(outgoing, kept)
+    notes += [*_notes_on_screens(outgoing, kept), *_notes_on_languages(session, outgoing)]
     if why and not changes and why not in {version.why for history in versions.values() for version in history}:
         notes = ["nothing has changed since it was sent: the reason is not on record"]
     return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
@@ -210,18 +212,37 @@ def _notes_on_screens(outgoing: Sequence[OutgoingProject], kept: Sequence[Outgoi
     ]
 
 
+def _notes_on_languages(session: Session, outgoing: Sequence[OutgoingProject]) -> Iterator[str]:
+    """Notes on people whose words come in another language than at the last push."""
+    languages = {(project.assessor, project.part.stored): project.form.words.language for project in outgoing}
+    for project in projects.read_projects(session):
+        language = languages.get((project.assessor, project.round), project.language)
+        if project.language is not None and language != project.language:
+            yield (
+                f"{project.assessor}: the screen is in {language} now, was in {project.language}; answered pairs stay "
+                "as they were shown, and the report tells the languages apart"
+            )
+
+
 def _content_now(ws: Workspace, change: shown_versions.ShownChange) -> str:
     """The content in force after a change; null for a facet that was removed."""
     if change.part == "scale":
         return shown_versions.scale_content(ws)
+    subject, language = subject_and_language(change.subject)
+    if change.part == "words":
+        return as_json(guidelines.words_in(ws, change.subject).shown)
     if change.part == "guidelines":
-        return guidelines.shown(ws, change.subject)
+        return guidelines.shown(ws, subject, words=guidelines.words_in(ws, language))
     if change.part == "facet":
         return (
             shown_versions.facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
         )
-    kind: Any = change.subject
-    return shown_versions.screen_content(kind, guidelines.screen(ws, kind), guidelines.screen_inputs(ws, kind))
+    return _screen_content(ws, cast("Screen", subject), guidelines.words_in(ws, language))
+
+
+def _screen_content(ws: Workspace, kind: Screen, words: Words) -> str:
+    config = guidelines.screen(ws, kind, words)
+    return shown_versions.screen_content(kind, config, guidelines.screen_inputs(ws, kind, words))
 
 
 def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
@@ -254,10 +275,13 @@ def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, Displ
     if material is None:
         return {}
     sha256s = hashes_of(form.contents)
+    language = form.words.language
+    words = {"words": sha256s["words", language]} if ("words", language) in sha256s else {}
     return {
         question: {
-            **shown_around(material.queries[question.query_id].facet, sha256s),
-            "screen": sha256s["screen", form.part.screen],
+            **shown_around(material.queries[question.query_id].facet, sha256s, language),
+            "screen": sha256s["screen", form.screen],
+            **words,
             **shown_of_pair(ws, material, question.pair, sha256s),
         }
         for question in outgoing.tasks
@@ -269,9 +293,14 @@ def hashes_of(contents: Mapping[Any, str]) -> Hashes:
     return {key: hash_of_text(body) for key, body in contents.items()}
 
 
-def shown_around(facet: str, sha256s: Hashes) -> dict[str, str]:
+def shown_around(facet: str, sha256s: Hashes, language: str) -> dict[str, str]:
     """The parts of a display that all pairs of a facet share."""
-    return {"scale": sha256s["scale", ""], "facet": sha256s["facet", facet], "guidelines": sha256s["guidelines", facet]}
+    shown = {
+        "scale": ("scale", ""),
+        "facet": ("facet", facet),
+        "guidelines": ("guidelines", in_language(facet, language)),
+    }
+    return {part: sha256s[key] for part, key in shown.items()}
 
 
 def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
@@ -311,16 +340,23 @@ FIRST: dict[Screen, str] = {
 
 
 class TaskForm(NamedTuple):
-    """Screen and instructions of everyone in one part."""
+    """Screen and instructions of everyone in one part and of one language."""
 
     part: RoundPart
     label_config: str
     instructions: str
     """Instructions that they read first, as HTML."""
+    words: Words
+    """Words around the texts."""
     material: TaskMaterial | None = None
     """Material of the tasks; None if no pair is judged."""
     contents: Contents = MappingProxyType({})
     """Contents that the tasks show, by part and subject."""
+
+    @property
+    def screen(self) -> str:
+        """Subject of the screen among the contents."""
+        return in_language(self.part.screen, self.words.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +411,8 @@ def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None
             hidden = [words.texts(session) for words in _hidden_words(ws)]
         for outgoing in projects_out:
             tasks = list(outgoing.tasks.values())
-            lint_tasks(tasks, screen=part.screen, labels=ws.settings.labels.names, private=private)
+            form, labels = outgoing.form, ws.settings.labels.names
+            lint_tasks(tasks, screen=part.screen, labels=labels, private=private, words=form.words)
             _refuse_texts(tasks, frozenset().union(*hidden))
             check_spec(spec_of(ws, outgoing), outgoing.assessor, private)
             # A plan that grew has deeper papers further back: only what is sent together is mixed.
@@ -393,7 +430,7 @@ def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None
                     if part.stored == "judge"
                     else "set another seed in annot.toml and draw again",
                 )
-            check_predictions(outgoing.form.label_config, tasks)
+            check_predictions(form.label_config, tasks)
 
 
 def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
@@ -544,9 +581,11 @@ def check_labels(ws: Workspace, labels: Mapping[str, Sequence[str]]) -> None:
 
 
 def tasks_of(
-    ws: Workspace, material: TaskMaterial, sequence: Sequence[PairKey], *, more: bool = False
+    ws: Workspace, material: TaskMaterial, sequence: Sequence[PairKey], *, words: Words, more: bool = False
 ) -> dict[PairKey, dict[str, Any]]:
     """The judging tasks of a person's sequence, in its order; each shows its place, among all and in its query.
+
+    words: those of the person's language.
 
     The last one shows that it is the last for now, unless others follow that are counted apart (`more`).
     """
@@ -555,36 +594,63 @@ def tasks_of(
     seen: Counter[str] = Counter()
     tasks = {}
     facet_labels = {facet: shown_versions.labels_asked(ws, facet) for facet in material.guidelines}
+    definitions = {
+        facet: guidelines.definition_of(guidelines.read(ws, facet, words=words)) for facet in material.guidelines
+    }
     for position, question in enumerate(sequence, start=1):
         query, topic, document = material.shown(question.pair)
         seen[query.query_id] += 1
-        topic_word, document_word = words_of(topic)
-        place_in_query = f"{topic_word} {numbers[query.query_id]}, {document_word} {seen[query.query_id]}".lower()
-        place = f"{position} of {len(sequence)}" + (LAST_FOR_NOW if position == len(sequence) and not more else "")
         tasks[question] = judge_task(
             asked=question,
             query=query,
             topic=topic,
             document=document,
-            facet_help=guidelines.definition_of(material.guidelines[query.facet]),
+            facet_help=definitions[query.facet],
             facet_labels=facet_labels[query.facet],
-            progress=f"{place} · {place_in_query} of {sizes[query.query_id]}",
+            progress=place_of(
+                *(topic, words),
+                position=position,
+                count=len(sequence),
+                topics=numbers[query.query_id],
+                documents=seen[query.query_id],
+                of_topic=sizes[query.query_id],
+                last=position == len(sequence) and not more,
+            ),
             # The narrative is open the first time.
             first=seen[query.query_id] == 1,
             fold_after=ws.settings.screen.fold_after,
             mark_terms=ws.settings.screen.mark_terms,
+            words=words,
+            languages=languages_of(ws),
         )
     return tasks
 
 
-def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> TaskForm:
+def languages_of(ws: Workspace) -> Languages:
+    """Languages of the texts of the study."""
+    return Languages(ws.settings.collection.language_of_topics, ws.settings.collection.language)
+
+
+def forms_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> dict[str, TaskForm]:
+    """Screen and instructions of each person in a part, in their language."""
+    with ws.reading() as session:
+        languages = {person.assessor: person.language for person in people.read_assessors(session)}
+    forms = {
+        language: form_of(ws, part, material, guidelines.words_in(ws, language)) for language in {*languages.values()}
+    }
+    return {person: forms[language] for person, language in languages.items()}
+
+
+def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None, words: Words) -> TaskForm:
     """Screen and instructions of a part; the instructions have the task, the guidelines of every facet, and the keys.
 
-    material: None if no pair is judged, so that the screen's own page is all there is to read.
+    material: None if no pair is judged, so that the screen's own page is all there is to read. words: those of the
+    language.
     """
     names = [FIRST[part.screen]] if part.screen in FIRST else []
-    pages = [guidelines.page(ws, name) for name in (names if material is None else [*names, "general"])]
-    pages += [] if material is None else material.guidelines.values()
+    names += [] if material is None else ["general"]
+    pages = [guidelines.page(ws, name, words=words) for name in names]
+    pages += [] if material is None else [guidelines.read(ws, facet, words=words) for facet in material.guidelines]
     unlabelled = material is not None and not all(
         shown_versions.labels_asked(ws, facet) for facet in material.guidelines
     )
@@ -595,10 +661,11 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> Ta
         language=ws.settings.collection.language,
         screen=part.screen,
         fold_after=ws.settings.screen.fold_after if unlabelled else None,
+        words=words,
     )
-    label_config = guidelines.screen(ws, part.screen)
+    screen = _screen_content(ws, part.screen, words)
+    form = TaskForm(part, json.loads(screen)["config"], instructions, words)
     if material is None:
-        return TaskForm(part, label_config, instructions)
-    screen = shown_versions.screen_content(part.screen, label_config, guidelines.screen_inputs(ws, part.screen))
-    contents = {**contents_of(ws, material), ("screen", part.screen): screen}
-    return TaskForm(part, label_config, instructions, material, contents)
+        return form
+    contents = {**contents_of(ws, material, words), ("screen", form.screen): screen}
+    return form._replace(material=material, contents=contents)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import unescape
 
 from annot.base.errors import FindingError
 from annot.base.names import counted, moment_now
@@ -14,7 +15,7 @@ from annot.judging.exchange.displayed_content import as_displayed, has_earlier_t
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
 from annot.judging.exchange.servers import RoundPart, answered_tasks, own_tasks
 from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
-from annot.labelstudio.studio_records import PUBLISHED, Delivery, StudioTask
+from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
 from annot.store.answers import note_opinions
@@ -138,7 +139,7 @@ def _send(
     # Questions about papers are not on record.
     of_pairs = stored != "labels"
     with ws.writing() as session:
-        keep_contents(session, projects_out[0].form.contents.values())
+        keep_contents(session, _contents(projects_out))
     counter = counting(advance, total=sum(len(project_out.tasks) for project_out in projects_out))
     for outgoing in projects_out:
         person = outgoing.assessor
@@ -152,6 +153,7 @@ def _send(
                 version=version,
                 account_id=accounts[person],
                 now=moment_now(),
+                language=outgoing.form.words.language,
             )
             questions_by_key = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
@@ -195,6 +197,12 @@ def _send(
             notes += _labelled_before(person, listed, outgoing)
         address = gateway.labelling_url(remote_id)
         yield SentProject(person, *counts, address, updated, part.title), [*notes, *project_notes]
+
+
+def _contents(projects_out: Sequence[OutgoingProject]) -> set[str]:
+    """The contents that the projects show, in all of their languages."""
+    forms = {id(project.form): project.form for project in projects_out}
+    return {body for form in forms.values() for body in form.contents.values()}
 
 
 def _withdrawn_in_words(person: str, count: int) -> Iterator[str]:
@@ -261,7 +269,8 @@ def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[
 def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
     """Notices of publication on the screen."""
     kinds: dict[StoredRound, Kind] = {"judge": "comments", "adjudicate": "reasons"}
-    kind, says = kinds.get(outgoing.part.stored), PUBLISHED in outgoing.form.label_config
+    kind = kinds.get(outgoing.part.stored)
+    says = outgoing.form.words("screen.published") in unescape(outgoing.form.label_config)
     return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, says)]
 
 

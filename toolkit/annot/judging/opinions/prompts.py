@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from annot.base.errors import InputError
 from annot.base.records import PairKey, grouped
 from annot.base.templating import render
+from annot.base.words import ENGLISH
 from annot.judging.exchange import outgoing
-from annot.labelstudio.studio_records import CANNOT_JUDGE, CANNOT_JUDGE_LABEL
+from annot.labelstudio.studio_records import CANNOT_JUDGE
 from annot.labelstudio.tasks import cleaned
 from annot.store.models import Gold
 from annot.store.shown import Display, as_json
@@ -62,7 +63,7 @@ class Prompts:
             for facet in self.frames
         }
         """Quoted gold pairs that the prompts show, by facet."""
-        self.contents: dict[tuple[str, str], str] = dict(outgoing.contents_of(ws, self.material).items())
+        self.contents: dict[tuple[str, str], str] = dict(outgoing.contents_of(ws, self.material, ENGLISH).items())
         """All that the prompts show, by part and subject."""
         for facet, frame in self.frames.items():
             self.contents["prompt", facet] = as_json({"frame": frame, "examples": self.examples[facet]})
@@ -87,12 +88,12 @@ class Prompts:
 
 def _seen(ws: Workspace, material: outgoing.TaskMaterial, pair: Pair) -> tuple[str, str]:
     question = PairKey(*pair)
-    return as_seen(outgoing.tasks_of(ws, material, [question])[question]["data"]["pair_html"])
+    return as_seen(outgoing.tasks_of(ws, material, [question], words=ENGLISH)[question]["data"]["pair_html"])
 
 
 def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: outgoing.Hashes) -> Display:
     """Display of a prompt around its pair. A template may leave out the names of the grades and the guidelines."""
-    around = {**outgoing.shown_around(facet, sha256s), "prompt": sha256s["prompt", facet]}
+    around = {**outgoing.shown_around(facet, sha256s, ENGLISH.language), "prompt": sha256s["prompt", facet]}
     if not all(name in frame for name in ws.settings.scale.names):
         del around["scale"]
     if guidelines.shown(ws, facet).strip() not in frame:
@@ -110,7 +111,7 @@ def _frame(ws: Workspace, facet: str, template: str, examples: Sequence[Gold]) -
         "guidelines": shown.strip(),
         "grades": [{"grade": grade, "name": name} for grade, name in enumerate(names)],
         "highest": len(names) - 1,
-        "cannot_judge": CANNOT_JUDGE if CANNOT_JUDGE_LABEL.lower() in shown.lower() else "",
+        "cannot_judge": CANNOT_JUDGE if ENGLISH("screen.cannot_judge").lower() in shown.lower() else "",
         "marks": bool(ws.settings.facets.get(facet)),
         "quote": QUOTE.strip(),
         "marked": MARKED.strip(),

@@ -14,6 +14,7 @@ from sqlmodel import Session
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
 from annot.base.records import Adjudication, Judgement, PairKey, Source, grouped
+from annot.base.words import Words
 from annot.judging.exchange import displayed_content
 from annot.judging.exchange.collecting import (
     CollectedProject,
@@ -29,7 +30,7 @@ from annot.judging.exchange.outgoing import (
     OutgoingProject,
     TaskMaterial,
     check_outgoing,
-    form_of,
+    forms_of,
     next_versions,
     tasks_of,
     with_sent_screens,
@@ -169,7 +170,7 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     plan = grouped((row.assessor, row) for row in planned if row.assessor not in left)
     pairs = {row.pair for rows in plan.values() for row in rows}.union(*hidden.values())
     material = TaskMaterial(ws, pairs)
-    form = form_of(ws, PART, material)
+    forms = forms_of(ws, PART, material)
     outgoing: list[OutgoingProject] = []
     for assessor, rows in sorted(plan.items()):
         order = [row.asked for row in sorted(rows, key=attrgetter("position"))]
@@ -177,14 +178,15 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         sequence = with_hidden(order, hidden.get(assessor, ()), theirs, assessor=assessor, seed=ws.settings.seed)
         # Behind the plan, and counted apart: the places in the plan stay as they were sent.
         why = {back.asked: back.why for back in returned if back.assessor == assessor}
-        tasks = tasks_of(ws, material, sequence, more=bool(why))
-        again = tasks_of(ws, material, list(why))
-        tasks |= {question: returned_task(task, why[question]) for question, task in again.items()}
+        words = forms[assessor].words
+        tasks = tasks_of(ws, material, sequence, words=words, more=bool(why))
+        again = tasks_of(ws, material, list(why), words=words)
+        tasks |= {question: returned_task(task, why[question], words) for question, task in again.items()}
         # A pair that waits for a decision is not sent; a task with an answer stays where it is.
         tasks = {
             question: task for question, task in tasks.items() if question.pair not in waiting or question in theirs
         }
-        outgoing.append(OutgoingProject(form, assessor, tasks))
+        outgoing.append(OutgoingProject(forms[assessor], assessor, tasks))
     return outgoing
 
 
@@ -418,11 +420,12 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     disputes = [dispute for dispute in disputes if dispute.pair in settles]
     settles = {dispute.pair: settles[dispute.pair] for dispute in disputes}
     material = TaskMaterial(ws, {*settles})
-    form = form_of(ws, ADJUDICATION_PART, material)
+    forms = forms_of(ws, ADJUDICATION_PART, material)
     by_person = grouped((settles[dispute.pair], dispute) for dispute in outcomes.queue(disputes, material.queries))
     outgoing: list[OutgoingProject] = []
     for person in sorted({*by_person, *sent_before}):
-        tasks, opinions = _disputes_as_tasks(ws, material, by_person.get(person, ()), outcome.reopened)
+        form, theirs = forms[person], by_person.get(person, ())
+        tasks, opinions = _disputes_as_tasks(ws, material, theirs, outcome.reopened, form.words)
         outgoing.append(OutgoingProject(form, person, tasks, opinions=opinions))
     return outgoing
 
@@ -444,7 +447,11 @@ def _adjudicators_on_record(
 
 
 def _disputes_as_tasks(
-    ws: Workspace, material: TaskMaterial, disputes: Sequence[outcomes.Dispute], reopened: Mapping[PlannedPair, int]
+    ws: Workspace,
+    material: TaskMaterial,
+    disputes: Sequence[outcomes.Dispute],
+    reopened: Mapping[PlannedPair, int],
+    words: Words,
 ) -> tuple[dict[PairKey, dict[str, Any]], dict[PairKey, tuple[Judgement, ...]]]:
     """The tasks of one adjudicator, and the opinions that they show.
 
@@ -452,7 +459,7 @@ def _disputes_as_tasks(
     earlier one keeps its answer.
     """
     questions = {PairKey(*dispute.pair, 1 + reopened.get(dispute.pair, 0)): dispute for dispute in disputes}
-    tasks = tasks_of(ws, material, list(questions))
+    tasks = tasks_of(ws, material, list(questions), words=words)
     if ws.settings.adjudication.ratings == "hidden":
         return tasks, {}
     opinions = {
@@ -460,7 +467,8 @@ def _disputes_as_tasks(
     }
     names = ws.settings.scale.names
     return {
-        question: adjudicate_task(task, opinions[question], scale_names=names) for question, task in tasks.items()
+        question: adjudicate_task(task, opinions[question], scale_names=names, words=words)
+        for question, task in tasks.items()
     }, opinions
 
 

@@ -11,10 +11,11 @@ from typing import Any
 from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted
 from annot.base.records import PairKey, Paper, Query, Source, grouped
+from annot.base.words import Words
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.query_sentences import facet_sentences
 from annot.judging.exchange import collecting, servers
-from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, form_of
+from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, forms_of
 from annot.judging.exchange.sending import accounts_on
 from annot.judging.exchange.servers import PARTS
 from annot.labelstudio import studio_records
@@ -82,25 +83,22 @@ class LabelsRound(collecting.Round):
                 "no queries on facets of papers, so there are no labels to correct",
                 hint="choose them with `annot query choose` or `annot query add`",
             )
-        form = form_of(ws, PART, None)
-        tasks = {
-            PairKey(paper_id, LABELS_SHOWN): facets_task(
-                pair_key(paper_id, LABELS_SHOWN), paper, progress=f"{number} of {len(papers)}"
-            )
-            for number, (paper_id, paper) in enumerate(papers.items(), start=1)
-        }
+        forms = forms_of(ws, PART, None)
+        tasks_of = {name: _tasks(ws, papers, forms[name].words) for name in names}
+        questions = dict.fromkeys(PairKey(paper_id, LABELS_SHOWN) for paper_id in papers)
 
         def spread(holders: Mapping[PairKey, str]) -> list[OutgoingProject]:
-            whose = _spread(holders, tasks, names)
+            whose = _spread(holders, questions, names)
             return [
                 OutgoingProject(
-                    form, name, {question: tasks[question] for question, person in whose.items() if person == name}
+                    *(forms[name], name),
+                    {question: tasks_of[name][question] for question, person in whose.items() if person == name},
                 )
                 for name in names
             ]
 
         check_outgoing(ws, spread({}))
-        return collecting.PreparedPush(spread({} if dry_run else _given(ws, everyone, names, tasks)), checked=True)
+        return collecting.PreparedPush(spread({} if dry_run else _given(ws, everyone, names, questions)), checked=True)
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
@@ -141,6 +139,21 @@ class LabelsRound(collecting.Round):
         )
         notes += (note for correction in corrections for note in correction.notes)
         return collecting.PullResult((row,), tuple(notes))
+
+
+def _tasks(ws: Workspace, papers: Mapping[str, Paper], words: Words) -> dict[PairKey, dict[str, Any]]:
+    """The task of each paper, in the language of these words."""
+    tasks = {}
+    for number, (paper_id, paper) in enumerate(papers.items(), start=1):
+        place = words("task.place", position=str(number), count=str(len(papers)))
+        tasks[PairKey(paper_id, LABELS_SHOWN)] = facets_task(
+            pair_key(paper_id, LABELS_SHOWN),
+            paper,
+            progress=place,
+            words=words,
+            language=ws.settings.collection.language,
+        )
+    return tasks
 
 
 def _keep(ws: Workspace, corrections: Sequence[Correction]) -> None:

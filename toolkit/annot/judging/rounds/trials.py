@@ -13,7 +13,14 @@ from annot.base.records import WHOLE, Assessor, Judgement, PairKey
 from annot.formats.input_files import content_of, read_full_texts
 from annot.judging import trial_answers
 from annot.judging.exchange import collecting
-from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, form_of, scale_version, tasks_of
+from annot.judging.exchange.outgoing import (
+    OutgoingProject,
+    TaskMaterial,
+    forms_of,
+    languages_of,
+    scale_version,
+    tasks_of,
+)
 from annot.judging.exchange.servers import PARTS
 from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
@@ -55,7 +62,8 @@ class SubstudyRound(collecting.Round):
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
         material = TaskMaterial(ws, {row.pair for row in sequence})
-        tasks = tasks_of(ws, material, sequence)
+        form = forms_of(ws, part, material)[assessor]
+        tasks = tasks_of(ws, material, sequence, words=form.words)
         if view == "full":
             path = options.texts or ws.substudy / "full-texts.tsv"
             if not path.is_file():
@@ -66,12 +74,15 @@ class SubstudyRound(collecting.Round):
             where = read_full_texts(data, name=str(path), ids=sorted(material.papers))
             for question, task in tasks.items():
                 topic, document = material.topic_of(question.query_id), material.papers[question.doc_id]
-                tasks[question] = full_text_task(task, topic, document, where)
+                tasks[question] = full_text_task(
+                    *(task, topic, document, where),
+                    facet=material.queries[question.query_id].facet,
+                    words=form.words,
+                    languages=languages_of(ws),
+                )
         with ws.reading() as session:
             new = scale_version(ws, session)
-        return collecting.PreparedPush(
-            [OutgoingProject(form_of(ws, part, material), assessor, tasks)], new_versions=new
-        )
+        return collecting.PreparedPush([OutgoingProject(form, assessor, tasks)], new_versions=new)
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
@@ -210,7 +221,7 @@ def _outgoing(
 ) -> list[OutgoingProject]:
     """Tasks of everyone up to the first batch without answers, and the answered ones with gold grade and reason."""
     material = TaskMaterial(ws, set(golden))
-    forms = [form_of(ws, part, material) for part in (JUDGED, LOOKED_AT)]
+    forms = {part: forms_of(ws, part, material) for part in (JUDGED, LOOKED_AT)}
     names = ws.settings.scale.names
     judging: list[OutgoingProject] = []
     again: list[OutgoingProject] = []
@@ -225,13 +236,18 @@ def _outgoing(
             finished = list(sent)
         # Each project counts what is in it: the next batch comes when this one is answered.
         order = tuple(PairKey(*pair) for pair in sequence)
-        judging.append(OutgoingProject(forms[0], name, tasks_of(ws, material, sent), whole=order))
+        words = forms[JUDGED][name].words
+        judging.append(
+            OutgoingProject(forms[JUDGED][name], name, tasks_of(ws, material, sent, words=words), whole=order)
+        )
         shown = {}
-        for question, task in tasks_of(ws, material, finished).items():
+        for question, task in tasks_of(ws, material, finished, words=words).items():
             gold = golden[question.pair]
-            shown[question] = feedback_task(task, done[question], gold=gold.grade, why=gold.why, scale_names=names)
+            shown[question] = feedback_task(
+                *(task, done[question]), gold=gold.grade, why=gold.why, scale_names=names, words=words
+            )
         if shown:
-            again.append(OutgoingProject(forms[1], name, shown))
+            again.append(OutgoingProject(forms[LOOKED_AT][name], name, shown))
     return [*judging, *again]
 
 

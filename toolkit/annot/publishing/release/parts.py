@@ -13,6 +13,7 @@ from annot.base.names import file_name
 from annot.base.records import Source
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
+from annot.base.words import ENGLISH_CODE, Words
 from annot.formats.input_files import json_lines
 from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.judging.planning import plan_lines
@@ -25,6 +26,7 @@ from annot.publishing.report.tables import Table, sentence
 from annot.publishing.terms import Terms
 from annot.store import opinions
 from annot.store.models import ModelCall
+from annot.store.shown import in_language, subject_and_language
 from annot.study import guidelines
 from annot.study.shown_versions import changed_versions, numbered, numbers_of_answers, version_record
 from annot.study.snapshot import Snapshot
@@ -114,6 +116,8 @@ def _described(opinion: OpinionOnRecord, study: Snapshot, terms: Terms, currency
 
 VERSIONS_FILE = "versions.jsonl"
 """File of the versions of everything that was shown in several versions, a line each."""
+IN_LIST = ("scale", "facet", "words")
+"""Parts that are in that file in full."""
 
 
 def protocol_of(study: Snapshot) -> dict[str, str]:
@@ -125,23 +129,42 @@ def protocol_of(study: Snapshot) -> dict[str, str]:
     if Source.LABEL_STUDIO not in study.sources:
         return {}
     sent = {(version.part, version.subject): version for version in numbered(study.shown) if version.in_force}
-    screen = sent.get(("screen", "judge"))
-    return {
-        **_pages_sent(study, {facet: version.body for (part, facet), version in sent.items() if part == "guidelines"}),
-        **_earlier(study),
-        "screen.xml": json.loads(screen.body)["config"] if screen else guidelines.screen(study.ws),
-        "plan.jsonl": plan_lines(study.assignments),
-    }
+    screens = {_judged_in(*thing): version for thing, version in sent.items() if _judged_in(*thing)}
+    pages = {subject: version.body for (part, subject), version in sent.items() if part == "guidelines"}
+    files: dict[str, str] = {}
+    for language in screens or [study.ws.settings.judging.language]:
+        words, screen = guidelines.words_in(study.ws, language), screens.get(language)
+        files |= _pages_sent(study, pages, words)
+        files[in_language("screen", language).replace("/", "-") + ".xml"] = (
+            json.loads(screen.body)["config"] if screen else guidelines.screen(study.ws, "judge", words)
+        )
+    return {**files, **_earlier(study), "plan.jsonl": plan_lines(study.assignments)}
 
 
-def _pages_sent(study: Snapshot, sent: Mapping[str, str]) -> dict[str, str]:
-    """The page of each facet and the general one; if they have changed since, both as they were sent, in one file."""
-    facets = sorted(set(study.facets.values()))
-    changed = {facet for facet in facets if facet in sent and guidelines.shown(study.ws, facet) != sent[facet]}
-    pages = {facet: sent[facet] if facet in changed else guidelines.read(study.ws, facet) for facet in facets}
-    if changed != {*facets}:
-        pages["general"] = guidelines.page(study.ws, "general")
-    return {f"guidelines/{name}.md": text for name, text in pages.items()}
+def _judged_in(part: str, subject: str) -> str | None:
+    """Language of a screen for judging; None of anything else."""
+    kind, language = subject_and_language(subject)
+    return language if (part, kind) == ("screen", "judge") else None
+
+
+def _pages_sent(study: Snapshot, sent: Mapping[str, str], words: Words) -> dict[str, str]:
+    """The page of each facet and the general one, in a language; if they have changed since, both as they were sent, in
+    one file."""
+    ws, facets = study.ws, sorted(set(study.facets.values()))
+    pages = {facet: guidelines.read(ws, facet, words=words) for facet in facets}
+    now = {facet: guidelines.shown(ws, facet, words=words) for facet in facets}
+    of_facets = {facet: sent.get(in_language(facet, words.language), now[facet]) for facet in facets}
+    changed = {facet: text for facet, text in of_facets.items() if text != now[facet]}
+    pages |= changed
+    if changed.keys() != {*facets}:
+        pages["general"] = guidelines.page(ws, "general", words=words)
+    return {_file_of(in_language(name, words.language)): text for name, text in pages.items()}
+
+
+def _file_of(subject: str, ending: str = ".md") -> str:
+    """File of guidelines: those in other languages than English are in a folder of the language."""
+    name, language = subject_and_language(subject)
+    return f"guidelines/{'' if language == ENGLISH_CODE else f'{language}/'}{name}{ending}"
 
 
 def _earlier(study: Snapshot) -> dict[str, str]:
@@ -152,11 +175,12 @@ def _earlier(study: Snapshot) -> dict[str, str]:
     files = {}
     for version in changed:
         if version.part == "guidelines" and not version.in_force:
-            files[f"guidelines/{version.subject}.version-{version.number}.md"] = version.body
-        elif (version.part, version.subject) == ("screen", "judge") and not version.in_force:
-            files[f"screens/screen-{version.number}.xml"] = json.loads(version.body)["config"]
+            files[_file_of(version.subject, f".version-{version.number}.md")] = version.body
+        elif (language := _judged_in(version.part, version.subject)) and not version.in_force:
+            screen = in_language("screen", language).replace("/", "-")
+            files[f"screens/{screen}-{version.number}.xml"] = json.loads(version.body)["config"]
     listed = [
-        version_record(version) | ({"content": json.loads(version.body)} if version.part in ("scale", "facet") else {})
+        version_record(version) | ({"content": json.loads(version.body)} if version.part in IN_LIST else {})
         for version in changed
     ]
     return {VERSIONS_FILE: json_lines(listed), **files}

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from annot.pools.pooling import Version
     from annot.pools.selection import ChosenShare, QueryToMake
     from annot.ranking.systems.system import System
-    from annot.ranking.systems.training_loop import Point
 
 SHOWN_DOCUMENTS = 5
 """Documents that are named where a pool grew."""
@@ -194,17 +193,6 @@ SYSTEMS: Columns[System] = Columns(
         Column("needs", lambda row: row.needs),
     ],
 )
-CURVE: Columns[Point] = Columns(
-    [Column("step", lambda row: f"{row.step:,}")],
-    [
-        Column("learning rate", lambda row: f"{row.learning_rate:.2g}"),
-        Column("loss", lambda row: _digits(row.train_loss, ".4f") or ""),
-        Column("dev loss", lambda row: f"{row.dev_loss:.4f}"),
-        Column("dev accuracy", lambda row: f"{100 * row.dev_accuracy:.1f}%"),
-    ],
-)
-
-
 AGREED = {
     "kappa_quadratic": "kappa (quadratic)",
     "spearman_rho": "Spearman's rho",

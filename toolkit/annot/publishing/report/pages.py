@@ -7,11 +7,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
 
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
+from annot.base.words import ENGLISH_CODE, is_english
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.figures import described
@@ -283,7 +286,11 @@ def report_files(study: Study) -> dict[str, str]:
         files[EFFECT_FILE] = as_text(study.effect)
     report = document(study, chain=tuple(_chain(ws, files)))
     pages = {"report.md": markdown(report), "report.tex": latex(report)}
-    return files | pages | {REPORT_FILE: page(report, overrides=ws.root / "templates")}
+    return (
+        files
+        | pages
+        | {REPORT_FILE: page(report, overrides=ws.root / "templates", language=ws.settings.collection.language)}
+    )
 
 
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -296,9 +303,15 @@ def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]
             yield name, sha256_of(ws.root / name)
 
 
-def page(document: Document, *, overrides: Path | None) -> str:
-    """The page. `overrides` is a folder whose `report.html.j2` wins over the package's."""
-    helpers = {"inline": inline_markup, "parts": parts, "described": described}
+def language_of(ws: Workspace) -> str:
+    """Language of the texts that the pages quote (BCP 47)."""
+    return ws.settings.collection.language
+
+
+def page(document: Document, *, overrides: Path | None, language: str = ENGLISH_CODE) -> str:
+    """The page. `overrides` is a folder whose `report.html.j2` wins over the package's. language: of quoted texts."""
+    helpers: dict[str, Any] = {"inline": inline_markup, "parts": parts, "described": described}
+    helpers |= {"language": language, "auto": Markup("" if is_english(language) else ' dir="auto"')}
     return render("report.html.j2", {"document": document, **helpers}, overrides=overrides)
 
 

@@ -1,6 +1,6 @@
-"""Systems that rank pools, each one object: those of the papers by name, and a lead's own.
+"""Systems that rank pools, each one object: term baselines, vectors of abstracts, and those of wings and plug-ins.
 
-Begin with `system` (its interface and its inputs); `training_loop` makes the weights of encoders.
+Begin with `system` (its interface and its inputs).
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from pathlib import Path
 
 from annot.base.names import check_name
 from annot.base.plugins import PluginNames, loaded
-from annot.ranking.systems import papers, scisearch, sentences
+from annot.ranking.systems import papers
 from annot.ranking.systems.system import System
 
-_FAMILIES = (papers.TERM_SYSTEMS, sentences.SYSTEMS, papers.VECTOR_SYSTEMS, sentences.ASPIRE_SYSTEMS, scisearch.SYSTEMS)
-SYSTEMS: dict[str, System] = {system.name: system for family in _FAMILIES for system in family}
-"""Systems by name, in the order of the families, and within one in the order of the papers."""
+SYSTEMS: dict[str, System] = {system.name: system for system in (*papers.TERM_SYSTEMS, *papers.VECTOR_SYSTEMS)}
+"""Systems of the core by name: term baselines and vectors of abstracts."""
 
 USUAL = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200")
 """Default systems: CSFCube's four term baselines, which need nothing but the corpus."""
@@ -41,7 +40,8 @@ def systems_of(
         if vectors is not None and (vectors / name).is_dir():
             custom[name] = papers.own_system(name)
         elif weights is not None and (weights / name).is_dir():
-            custom[name] = sentences.own_system(name)
+            for make_system in loaded("weights_systems", plugins).values():
+                custom[name] = make_system(name)
     for name in names:
         if name not in known:
             check_name(name, (*custom, *known), what="system")

@@ -89,8 +89,12 @@ def _name_of(topic: system.PooledQuery) -> str:
     return topic.topic_id if topic.text is None else topic_name(topic.topic_id, topic.text)
 
 
+TRAINED = ("specter-id", "specter-cocite")
+"""Systems whose weights `annot encoder train` makes."""
+
+
 def _vector_system(name: str, source: str, hub: str | None, *, lacks: str = "") -> AbstractSystem:
-    weights = system.EncoderWeights(name, hub, "document")
+    weights = system.EncoderWeights(name, hub, "document", trainable=name in TRAINED)
     needs = f"vectors in corpus/vectors/{name}, or {weights.needs}" + (f" (without {lacks})" if lacks else "")
     return AbstractSystem(
         name, "abstracts", source, system.TITLE_AND_ABSTRACT, system.TITLE_AND_ABSTRACT, needs, weights, lacks

@@ -20,7 +20,6 @@ from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Integers, Matrix
 from annot.formats.trec import Matches
 from annot.ranking import methods, vectors
-from annot.ranking.systems.training_examples import RECIPES
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The weights of encoders: their names on the hub, and the folders that are searched. Nothing is fetched here.
@@ -53,6 +52,8 @@ class EncoderWeights:
     hub: str | None
     """Name on the hub; None if they were never published."""
     reading: Reading
+    trainable: bool = False
+    """True if `annot encoder train` makes them."""
 
     @property
     def needs(self) -> str:
@@ -76,7 +77,7 @@ class EncoderWeights:
         hint = f"put a folder of weights at {folder_of_study}; they were never published"
         if self.hub:
             hint = f"fetch them with `hf download {self.hub} --local-dir {folder_of_study}`"
-        if self.name in RECIPES:
+        if self.trainable:
             hint += f"; or train them with `annot encoder train {self.name}`"
         raise MissingInput(f"{self.name}: no weights in {' or in '.join(searched)}", hint=hint)
 

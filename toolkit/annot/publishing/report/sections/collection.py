@@ -13,6 +13,7 @@ from annot.base.records import CITED, WHOLE, Paper, Pool, Query, Topic, grouped,
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import mean_interval, share_of_counts
 from annot.base.stats.values import Estimate, Undefined
+from annot.base.words import ENGLISH_CODE
 from annot.judging.comments import asked_again
 from annot.labelstudio.tasks import grade_text
 from annot.measuring.agreement.estimates import TOGETHER
@@ -37,6 +38,7 @@ from annot.publishing.report.tables import (
     table,
 )
 from annot.store import papers
+from annot.store.shown import language_of
 from annot.study.outcome import Pair
 from annot.study.shown_versions import NumberedVersion, by_part, changed_versions
 
@@ -59,8 +61,27 @@ def appendix(study: Study) -> Iterator[Chapter]:
     )
     if study.pools:
         yield _pools(study)
-    if changed := changed_versions({**study.snapshot.shown, **by_part(study.snapshot.text_versions)}):
-        yield Chapter("versions", "What assessors were shown", sentences("collection.shown"), (_versions(changed),))
+    changed = changed_versions({**study.snapshot.shown, **by_part(study.snapshot.text_versions)})
+    tables = [*([_versions(changed)] if changed else []), *_languages(study)]
+    if tables:
+        paragraphs = sentences("collection.shown") if changed else ()
+        yield Chapter("versions", "What assessors were shown", paragraphs, tuple(tables))
+
+
+def _languages(study: Study) -> Iterator[Table]:
+    """The language of the screens on which each person judged, if any was not English."""
+    shown = study.snapshot.shown
+    judged = Counter(
+        (judgement.assessor, language_of(display, shown)) for judgement, display in study.snapshot.displays.items()
+    )
+    if {language for _, language in judged} - {ENGLISH_CODE}:
+        yield table(
+            "languages",
+            sorted(judged),
+            [Column("Assessor", lambda row: row[0]), Column("Language of the screen", lambda row: row[1])],
+            [Column("Judgements", lambda row: judged[row])],
+            caption="collection.languages",
+        )
 
 
 def _versions(changed: Sequence[NumberedVersion]) -> Table:

@@ -21,9 +21,15 @@ from annot.corpus.corpus_facts import with_citations
 from annot.formats.citation_edges import CitingText, read_citing_texts
 from annot.formats.input_files import csv_of, json_lines, opened
 from annot.publishing.report.figures import learning_curve
+from annot.publishing.report.tables import Column, Columns
 from annot.ranking.encoding import weights_folder
-from annot.ranking.systems import encoders, system, systems_of, training_examples
-from annot.ranking.systems.training_examples import (
+from annot.ranking.systems import encoders, system, systems_of
+from annot.store.papers import find_papers, paper_ids, read_papers
+from annot.store.pools import read_queries
+from annot.study.workspace import Workspace, check_files, write_file
+
+from annot_systems import training_examples
+from annot_systems.training_examples import (
     DEV,
     TRAIN,
     Example,
@@ -38,10 +44,7 @@ from annot.ranking.systems.training_examples import (
     triplets,
     with_negatives,
 )
-from annot.ranking.systems.training_loop import EncoderTrainer, Length, Point, Tell, TrainingState, length_of
-from annot.store.papers import find_papers, paper_ids, read_papers
-from annot.store.pools import read_queries
-from annot.study.workspace import Workspace, check_files, write_file
+from annot_systems.training_loop import EncoderTrainer, Length, Point, Tell, TrainingState, length_of
 
 # ----------------------------------------------------------------------------------------------------------------------
 # What encoders are trained on, written to files: co-citation contexts of full texts, and the examples made of them.
@@ -279,7 +282,17 @@ class _Sampler:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-RECORD, CURVE, DRAWING = "training.json", "curve.csv", "curve.svg"
+RECORD, CURVE_FILE, DRAWING = "training.json", "curve.csv", "curve.svg"
+CURVE: Columns[Point] = Columns(
+    [Column("step", lambda row: f"{row.step:,}")],
+    [
+        Column("learning rate", lambda row: f"{row.learning_rate:.2g}"),
+        Column("loss", lambda row: "" if row.train_loss is None else f"{row.train_loss:.4f}"),
+        Column("dev loss", lambda row: f"{row.dev_loss:.4f}"),
+        Column("dev accuracy", lambda row: f"{100 * row.dev_accuracy:.1f}%"),
+    ],
+)
+"""Table of the learning curve."""
 """Files next to the weights: the inputs of the training, and the curve of the loss."""
 ALIGN_BY = "cosentbert"
 """Aspire's encoder of sentences (section 3.2.2)."""
@@ -413,7 +426,7 @@ def _write(out: Path, weights: Path, loaded: Any, facts: Mapping[str, Any], prog
     assert progress.best is not None, "a training looks at the dev examples"
     record = {"facts": facts, "curve": [asdict(point) for point in progress.curve], "best": asdict(progress.best)}
     write_file(weights / RECORD, json.dumps(record, indent=2, sort_keys=True) + "\n")
-    write_file(weights / CURVE, csv_of([[field.name for field in fields(Point)], *map(astuple, progress.curve)]))
+    write_file(weights / CURVE_FILE, csv_of([[field.name for field in fields(Point)], *map(astuple, progress.curve)]))
     losses = {
         "training": [(point.step, point.train_loss) for point in progress.curve if point.train_loss is not None],
         "dev": [(point.step, point.dev_loss) for point in progress.curve],

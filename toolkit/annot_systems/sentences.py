@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-
 from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.base.stats.arrays import Array, Integers, Mask, Matrix
 from annot.formats.trec import Match
 from annot.ranking.methods import EMPTY_SCORE
 from annot.ranking.systems import system
+
+from annot_systems.training_examples import RECIPES
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Ways to match the sentences of two papers, many pairs at once: the best pair, attention, and optimal transport.
@@ -333,7 +334,7 @@ def _matches(weights: Array, part: Array, query_positions: list[int], doc_positi
 def _sentences(
     name: str, source: str, similarity: Similarity, hub: str | None, reading: system.Reading
 ) -> SentenceSystem:
-    weights = system.EncoderWeights(name, hub, reading)
+    weights = system.EncoderWeights(name, hub, reading, trainable=name in RECIPES)
     return SentenceSystem(
         name, "sentences", source, system.FACET, system.EACH_SENTENCE, weights.needs, weights, similarity
     )
@@ -345,7 +346,7 @@ def own_system(name: str) -> SentenceSystem:
 
 
 def _aspire(name: str, matching: Matching, hub: str | None) -> AspireSystem:
-    weights = system.EncoderWeights(name, hub, "context")
+    weights = system.EncoderWeights(name, hub, "context", trainable=name in RECIPES)
     return AspireSystem(
         name, "aspire", system.ASPIRE, system.IN_CONTEXT, system.EACH_IN_CONTEXT, weights.needs, weights, matching
     )

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from annot.base.errors import InputError
 from annot.base.records import Advance, Paper
 from annot.base.stats.arrays import Integers, Matrix
 from annot.base.stats.inference import generator
 from annot.ranking.systems import encoders
-from annot.ranking.systems.sentences import plans
-from annot.ranking.systems.training_examples import Distance, Example, Examples, Recipe, RecipeSettings, Side
+
+from annot_systems.sentences import plans
+from annot_systems.training_examples import Distance, Example, Examples, Recipe, RecipeSettings, Side
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Losses of batches of examples, in torch, which every function here imports when it is called.

@@ -1,0 +1,157 @@
+"""The words of each language, held against the English ones."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import date
+from pathlib import Path
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.settings import settings_of
+from annot.base.words import ENGLISH, Words, faults_of, languages, read_words, recorded_words
+from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
+
+OTHERS = [language for language in languages(None) if language != "en"]
+EM = {"W": 1.0, "F": 1.0}
+"""Width of letters by their class of East Asian width (Unicode, UAX 11), as parts of the size of the letters."""
+USUAL_EM = 0.5
+"""Width of others on average, in the sans-serif faces of Label Studio: 26 letters of 14 pixels take 174."""
+ON_ONE_LINE = 1256
+"""Pixels between the borders of a screen of 1280."""
+
+
+def width(text: str, size: int) -> float:
+    return sum(EM.get(unicodedata.east_asian_width(letter), USUAL_EM) for letter in text) * size
+
+
+@pytest.fixture(params=languages(None))
+def words(request: pytest.FixtureRequest) -> Words:
+    return read_words(request.param, overrides=None)
+
+
+def test_there_are_four_languages_with_the_same_keys_and_placeholders() -> None:
+    assert languages(None) == ("de", "en", "es", "zh")
+    assert {language: list(faults_of(read_words(language, overrides=None).entries)) for language in OTHERS} == {
+        language: [] for language in OTHERS
+    }
+
+
+def test_every_stored_value_and_every_name_of_a_new_study_has_a_word(words: Words) -> None:
+    stored = {*KNOWN_REASONS, *(difference.value for difference in (*DIFFERENCES, *DIFFERENCES_OF_WHOLES))}
+    assert words.entries["choices"].keys() == stored
+    kinds = [settings_of(kind) for kind in ("facets", "topics", "questions")]
+    names = {name for settings in kinds for name in (*settings.scale.names, *settings.labels.names)}
+    assert names <= words.entries["names"].keys()
+    for group in (stored, *(settings.scale.names for settings in kinds), kinds[0].labels.names):
+        shown = [words.choice(value) if group is stored else words.name(value) for value in group]
+        assert len({*shown}) == len(shown), "two that look the same"
+
+
+def test_the_words_fit_the_screen_at_1280(words: Words) -> None:
+    assert len(words("task.correct")) <= 140
+    rows = {
+        "reasons": (list(map(words.choice, sorted(KNOWN_REASONS - {"not in English"}))), 14, 56),
+        "differences": ([words.choice(one.value) for one in DIFFERENCES], 14, 56),
+        "labels": (list(map(words.name, settings_of("facets").labels.names)), 13, 48),
+    }
+    for kind in ("facets", "topics", "questions"):
+        names = settings_of(kind).scale.names
+        rows[kind] = ([*map(words.name, names), words("screen.cannot_judge")], 15, 64)
+    heads = {"reasons": "screen.why", "differences": "screen.differ_needed"}
+    for row, (texts, size, around) in rows.items():
+        head = width(words(heads[row]), 14) + 10 if row in heads else 0
+        assert head + sum(width(text, size) + around for text in texts) <= ON_ONE_LINE, row
+    for label in settings_of("facets").labels.names:
+        assert width(words.name(label), 12) <= 84 - 2 * 6, label
+    for key in ("screen.comment_published", "screen.reason_needed_published", "screen.question"):
+        text = words(key, published=words("screen.published")) if key.endswith("published") else words(key)
+        beside = width(words("screen.label_wrong"), 13) + 60
+        assert width(text, 15) + beside <= ON_ONE_LINE, key
+
+
+def test_nothing_is_left_in_english(words: Words) -> None:
+    if words.language == "en":
+        return
+    same = [
+        (table, key)
+        for table, lines in ENGLISH.entries.items()
+        for key, text in lines.items()
+        if words.entries[table][key] == text and re.search("[a-z]{4}", "".join(text))
+    ]
+    # Words of German and Spanish that are spelled as in English.
+    assert {key for _, key in same} <= {"Irrelevant", "Relevant", "Similar", "abstract", "tables"}
+
+
+def test_numbers_and_days_are_written_as_in_the_language() -> None:
+    written = {language: read_words(language, overrides=None) for language in languages(None)}
+    assert [written[language].written(1234) for language in ("en", "de", "es", "zh")] == [
+        "1,234",
+        "1.234",
+        "1.234",
+        "1,234",
+    ]
+    day = date(2031, 3, 1)
+    assert [written[language].date(day) for language in ("en", "de", "es", "zh")] == [
+        *("1 March 2031", "1. März 2031", "1 de marzo de 2031", "2031年3月1日")
+    ]
+    assert written["de"]("letter.hours", count=2.5) == "2,5 Stunden"
+    assert written["de"]("letter.hours", count=1.0) == "1 Stunde"
+
+
+def test_a_pattern_finds_what_is_written_and_nothing_else(words: Words) -> None:
+    pattern = re.compile(words.pattern("task.rest", count=r"[\d.,]+"))
+    assert pattern.fullmatch(words("task.rest", count=1))
+    assert pattern.fullmatch(words("task.rest", count=2000))
+    assert not pattern.fullmatch(words("task.rest", count=2000) + " bm25")
+
+
+def test_recorded_words_are_those_that_were_shown(words: Words) -> None:
+    recorded = recorded_words(words.shown)
+    assert (recorded.language, recorded.shown) == (words.language, words.shown)
+    assert words.is_plain is (words.language == "en")
+
+
+def own(folder: Path, language: str, text: str) -> Path:
+    path = folder / "words" / f"{language}.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_study_changes_single_words_and_brings_a_language_of_its_own(tmp_path: Path) -> None:
+    own(tmp_path, "de", '[screen]\nwhy = "Wieso?"\n[names]\nLinked = "Verbunden"\n')
+    words = read_words("de", overrides=tmp_path)
+    assert (words("screen.why"), words.name("Linked"), words.name("Other")) == ("Wieso?", "Verbunden", "Other")
+    assert words("screen.new") == read_words("de", overrides=None)("screen.new")
+    packaged = (Path(__file__).parents[2] / "templates" / "words" / "en.toml").read_text(encoding="utf-8")
+    own(tmp_path, "sco", packaged.replace('"Why?"', '"Whit wey?"'))
+    assert languages(tmp_path) == ("de", "en", "es", "sco", "zh")
+    assert read_words("sco", overrides=tmp_path)("screen.why") == "Whit wey?"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('[screen]\nwhy = "Pourquoi ?"\n', "task.query: missing; in English 'Query'"),
+        ('[screen]\nwhi = "Pourquoi ?"\n', "screen.whi: unknown key"),
+        ('[task]\nplace = "{position} sur {total}"\n', "task.place: found"),
+        ('[task]\nrest = "Le reste"\n', "task.rest: found"),
+        ('[screens]\nwhy = "Pourquoi ?"\n', "screens: unknown table"),
+        ("why = 3\n", "expected tables of texts"),
+        ("[screen]\nwhy = 3\n", "expected tables of texts"),
+        ("[screen\n", "not valid TOML"),
+    ],
+)
+def test_a_file_with_faults_is_refused_with_what_is_expected(tmp_path: Path, text: str, says: str) -> None:
+    own(tmp_path, "fr", text)
+    with pytest.raises(InputError) as error:
+        read_words("fr", overrides=tmp_path)
+    assert says in "\n".join([error.value.message, *error.value.faults])
+    assert "fr.toml" in error.value.message
+
+
+def test_an_unknown_language_names_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="language 'dee': not known"):
+        read_words("dee", overrides=tmp_path)
