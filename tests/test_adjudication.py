@@ -33,8 +33,7 @@ def sorted_out(
     per_pair: int | None = 2,
     accepted: tuple[tuple[str, str], ...] = (),
 ) -> tuple[PlannedJudgements, tuple[Decision, ...], tuple[Dispute, ...]]:
-    answered = {(one.assessor, one.asked) for one in given if one.counts}
-    progress = planned_judgements((), teams, (), answered, per_pair=per_pair, accepted=accepted)
+    progress = planned_judgements((), teams, (), given, per_pair=per_pair, accepted=accepted)
     return progress, *settle(teams, given, unfinished=progress.unfinished)
 
 

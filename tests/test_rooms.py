@@ -74,7 +74,7 @@ COMPLEX = {
 """Functions of a complexity above `house.COMPLEX`, at most ten, each with the reason why it is in one piece."""
 TWICE: dict[str, str] = {}
 """Public classes whose name is in two modules, at most five, each with the reason."""
-PURE_MAY_NOT_IMPORT = {"httpx", "sqlmodel", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
+PURE_MAY_NOT_IMPORT = {"httpx", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
 
 
 def modules() -> list[Path]:

@@ -11,7 +11,7 @@ import annot
 import pytest
 
 PACKAGE = Path(annot.__file__).parent
-HEAVY = {"numpy", "pandas", "scipy", "sklearn", "krippendorff", "ir_measures", "sqlmodel", "pydantic", "matplotlib"}
+HEAVY = {"numpy", "pandas", "scipy", "sklearn", "krippendorff", "ir_measures", "sqlalchemy", "pydantic", "matplotlib"}
 
 
 def loaded_after(code: str) -> set[str]:
@@ -27,10 +27,10 @@ def test_importing_loads_nothing_heavy() -> None:
 def test_one_function_loads_only_what_it_needs() -> None:
     loaded = loaded_after("import annot; annot.alpha([[1, 1], [0, 1], [2, 2]])")
     assert "pandas" in loaded
-    assert not loaded & {"sqlmodel", "ir_measures", "sklearn", "matplotlib"}
+    assert not loaded & {"sqlalchemy", "ir_measures", "sklearn", "matplotlib"}
     table = "[('q', 'd', 'a', 1), ('q', 'd', 'b', 2)]"
     loaded = loaded_after(f"import annot; annot.measure_agreement({table}).to_frame()")
-    assert not loaded & {"sqlmodel", "ir_measures", "sklearn", "matplotlib"}
+    assert not loaded & {"sqlalchemy", "ir_measures", "sklearn", "matplotlib"}
 
 
 def test_no_public_name_is_a_room() -> None:

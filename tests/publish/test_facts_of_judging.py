@@ -36,8 +36,7 @@ def outcome(**changes: Any) -> Any:
     empty = dict.fromkeys((field.name for field in fields(Outcome)), ())
     dicts = ("planned", "adjudications", "unjudgeable", "passed_on", "reopened", "accepted")
     values = empty | {name: {} for name in dicts} | {"per_pair": 2} | changes
-    answered = {(one.assessor, one.asked) for one in values["judgements"] if one.counts}
-    progress = planned_judgements((), values["planned"], (), answered, per_pair=2, accepted=())
+    progress = planned_judgements((), values["planned"], (), values["judgements"], per_pair=2, accepted=())
     return Outcome(**(values | {"progress": progress.closed(values["unjudgeable"])}))
 
 

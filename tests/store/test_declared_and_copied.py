@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -70,7 +71,7 @@ class Server:
     """Takes the rows that are copied to it, or refuses them."""
 
     def __init__(self, *, refuses: bool = False) -> None:
-        self.refuses, self.statements, self.rows = refuses, list[str](), list[list[Any]]()
+        self.refuses, self.statements, self.rows = refuses, list[str](), list[tuple[Any, ...]]()
         self.connection = SimpleNamespace(driver_connection=self)
         self.dialect = postgresql.dialect()
         self.dialect.loaded_dbapi = SimpleNamespace(Error=Refused)  # type: ignore[attr-defined,assignment]
@@ -84,7 +85,7 @@ class Server:
         self.statements.append(statement)
         yield self
 
-    def write_row(self, row: list[Any]) -> None:
+    def write_row(self, row: tuple[Any, ...]) -> None:
         if self.refuses:
             raise Refused("no")
         self.rows.append(row)
@@ -95,14 +96,16 @@ TABLE = Table("made", MetaData(), column("name", str), column("facts", Mapping))
 
 def test_rows_are_copied_with_json_as_text() -> None:
     server: Any = Server()
-    models._copy(server, TABLE, [{"name": "a", "facts": {"x": 1}}, {"name": "b", "facts": {}}])
+    models.insert_chunk(
+        server, TABLE, [{"name": "a", "facts": {"x": 1}}, {"name": "b", "facts": {}}], written=json.dumps
+    )
     assert server.statements == ['COPY "made" ("name", "facts") FROM STDIN']
-    assert server.rows == [["a", '{"x": 1}'], ["b", "{}"]]
+    assert server.rows == [("a", '{"x": 1}'), ("b", "{}")]
 
 
 def test_a_refused_copy_shows_no_value() -> None:
     server: Any = Server(refuses=True)
     with pytest.raises(DBAPIError) as caught:
-        models._copy(server, TABLE, [{"name": "secret", "facts": {}}])
+        models.insert_chunk(server, TABLE, [{"name": "secret", "facts": {}}], written=json.dumps)
     assert caught.value.hide_parameters
     assert "secret" not in str(caught.value)

@@ -14,14 +14,13 @@ from annot.store import facet_labels
 from annot.store.answers import JUDGEMENTS, AnnotationHistory, SourcedJudgement, hash_of
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
-from annot.store.models import ImportedSource
+from annot.store.models import ImportedSource, Session
 from annot.store.pools import read_pools
 from annot.store.runs import put_import
 from annot.study.provenance import read_states, state
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace
 from sqlalchemy import text
-from sqlmodel import Session
 from stored import NOW, pool, write_pools
 
 

@@ -21,10 +21,9 @@ from annot.store.answers import (
     withdraw_returned,
 )
 from annot.store.database import Store
-from annot.store.models import How, ImportedSource, Notice, StoredRound
+from annot.store.models import How, ImportedSource, Notice, Session, StoredRound
 from annot.store.projects import open_project, record_tasks
 from annot.study.provenance import read_states
-from sqlmodel import Session
 from stored import NOW, PLAN, judge
 
 PAIR = ("p1-method", "d1")

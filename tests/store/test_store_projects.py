@@ -7,8 +7,7 @@ from annot.base.errors import InputError, StoreError
 from annot.base.records import Assessor, Assignment, PairKey
 from annot.store import people, projects, runs
 from annot.store.database import Store
-from annot.store.models import ImportedSource, Project, StoredRound, StoredRun
-from sqlmodel import Session
+from annot.store.models import ImportedSource, Project, Session, StoredRound, StoredRun
 from stored import PLAN, judge
 
 # People and plan

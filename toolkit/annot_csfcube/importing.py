@@ -21,11 +21,10 @@ from annot.publishing.report.tables import sentences
 from annot.steps.imports import ImportKind
 from annot.store import facet_labels, papers, people, pools, runs, shown
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
-from annot.store.models import ImportedSource, Plan, StoredRun
+from annot.store.models import ImportedSource, Plan, Session, StoredRun
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_qrels
 from annot.study.workspace import Workspace, write_file
-from sqlmodel import Session
 
 from annot_csfcube.files import CsfcubeFacts, Release, is_release_file, read_release
 

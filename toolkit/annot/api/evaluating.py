@@ -175,7 +175,8 @@ def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
     1       q1     d2          0
     """
     table = qrels_in(path)
-    frame = pd.DataFrame(table.rows, columns=["query_id", "doc_id", "relevance"])
+    columns = zip(("query_id", "doc_id", "relevance"), zip(*table.rows, strict=True), strict=True)
+    frame = pd.DataFrame(dict(columns))
     if table.topics is not None:
         frame[table.topics.column] = frame["query_id"].map(table.topics.of)
         frame.attrs[SOURCE] = table.topics.source

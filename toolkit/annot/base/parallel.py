@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from annot import __version__
 from annot.base.errors import AnnotError, InputError
-from annot.base.settings import MachineSettings
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from annot.base.settings import MachineSettings
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -14,15 +14,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlmodel import Session
-
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted, sha256_of
 from annot.base.records import Paper, Query, Source
 from annot.store import facet_labels, papers
 from annot.store.citations import cited_by
 from annot.store.facet_labels import read_labels, remove_labels
-from annot.store.models import ImportedSource
+from annot.store.models import ImportedSource, Session
 from annot.store.papers import replace_papers
 from annot.store.pools import move_sentences, read_queries
 from annot.store.runs import put_import, read_imports

@@ -10,15 +10,16 @@ from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from annot.base.array_files import integers_of, mask_of, numbers, strings_of, truths
+from annot.base.libraries import LazyLibrary
 from annot.base.records import Paper, grouped
 from annot.base.settings import CorpusSettings
 from annot.formats.cleaning import folded_id, normalised_title, work_text
 from annot.formats.paper_text import count_words
+
+pyarrow = LazyLibrary("pyarrow", "compute")
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Filters of a corpus: CSFCube's filters, and duplicates by id and, of records of libraries, by work.

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
-import pyarrow.compute
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from annot.base.array_files import each_once, integers_of, mask_of, numbers, strings_of
 from annot.base.errors import InputError
+from annot.base.libraries import LazyLibrary
 from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
 from annot.base.records import Query
 from annot.corpus.corpus_filters import Tally, hashes_of
@@ -26,6 +24,8 @@ from annot.formats.judgements_file import FileJudgement
 from annot.store import citations, papers
 from annot.store.papers import known_ids
 from annot.study.workspace import read_manifest, write_file, write_manifest
+
+pyarrow = LazyLibrary("pyarrow", "compute", "parquet")
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Ids of papers in files: the paper that has an id in any spelling, and ids that the study does not have, which are

@@ -306,15 +306,18 @@ def with_sentences(
 
 def plan_of(named_rows: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
     """Assignments on record, followed by the new rows, person by person, in the order of time, else of the file."""
-    planned = {(assignment.asked, assignment.assessor) for assignment in standing}
+    planned = {
+        (assignment.query_id, assignment.doc_id, assignment.occasion, assignment.assessor) for assignment in standing
+    }
     last = {assignment.assessor: assignment.position for assignment in sorted(standing, key=attrgetter("position"))}
     by_person: dict[str, list[FileJudgement]] = {}
     query_of: dict[str, str] = {}
     for named in named_rows:
         query_of[named.row.query] = named.query.query_id
+        question = (named.query.query_id, named.row.document, named.row.occasion, named.person)
         # Several answers of one person to one pair were asked for once.
-        if not named.adjudicates and (named.asked, named.person) not in planned:
-            planned.add((named.asked, named.person))
+        if not named.adjudicates and question not in planned:
+            planned.add(question)
             by_person.setdefault(named.person, []).append(named.row)
     new: list[Assignment] = []
     for person, rows in sorted(by_person.items()):
@@ -330,9 +333,10 @@ def plan_of(named_rows: Iterable[NamedRow], standing: Sequence[Assignment]) -> t
 def check_once(rows: Iterable[NamedRow], *, name: str) -> None:
     """Raise InputError with each pair that one person has twice under two spellings of their name."""
     faults = Faults(name)
-    line_of: dict[tuple[PairKey, str], int] = {}
+    line_of: dict[tuple[str, str, int, str], int] = {}
     for named in rows:
-        earlier = line_of.setdefault((named.asked, named.person), named.row.line)
+        question = (named.query.query_id, named.row.document, named.row.occasion, named.person)
+        earlier = line_of.setdefault(question, named.row.line)
         if earlier != named.row.line and not named.row.annotation:
             pair = f"{named.row.query} {named.row.document}"
             faults.add(f"{pair}: {named.person} judged the pair on line {earlier} already", line=named.row.line)
@@ -341,13 +345,14 @@ def check_once(rows: Iterable[NamedRow], *, name: str) -> None:
 
 def check_adjudicated(rows: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:
     faults = Faults(name)
-    judged = {assignment.pair for assignment in plan}
+    rows = [named for named in rows if named.adjudicates]
+    judged = {assignment.pair for assignment in plan} if rows else set()
     for named in rows:
-        if named.adjudicates and named.row.grade is None:
+        if named.row.grade is None:
             faults.add("an adjudicator's row without a grade, expected the final one", line=named.row.line)
-        if named.adjudicates and named.row.occasion > 1:
+        if named.row.occasion > 1:
             faults.add("an adjudicator's row with a second occasion, expected one decision", line=named.row.line)
-        if named.adjudicates and (named.query.query_id, named.row.document) not in judged:
+        if (named.query.query_id, named.row.document) not in judged:
             faults.add(
                 f"{named.row.query} {named.row.document}: adjudicated, but not judged by any assessor",
                 line=named.row.line,

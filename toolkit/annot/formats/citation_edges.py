@@ -20,13 +20,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import pyarrow
-import pyarrow.compute
-import pyarrow.csv
-import pyarrow.json
 from pydantic import BeforeValidator, Field, model_validator
 
 from annot.base.errors import Faults, InputError
+from annot.base.libraries import LazyLibrary
 from annot.base.names import counted
 from annot.formats.cleaning import ID_KINDS, identified, normalised_id
 from annot.formats.corpora import FORMATS, format_named, format_of
@@ -36,6 +33,8 @@ from annot.formats.corpora.xml_papers import PUBMED
 from annot.formats.input_files import SAVE_AS_UTF_8, Strict, opened, read_models, unicode_of_start
 from annot.formats.paper_records import number_as_text
 from annot.formats.paper_text import split_sentences
+
+pyarrow = LazyLibrary("pyarrow", "compute", "csv", "json")
 
 BLOCK_BYTES = 8_000_000
 PAPERS_AT_ONCE = 5_000

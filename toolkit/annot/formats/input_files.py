@@ -356,7 +356,8 @@ def checked(
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     """One record a line."""
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    return "".join([f"{encode(record)}\n" for record in records])
 
 
 def in_words(error: ValidationError) -> list[str]:

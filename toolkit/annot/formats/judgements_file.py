@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -112,7 +112,10 @@ def read_judgements(
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
     if len(faults.found) > faults_before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
-    judgements = [judgement for line, row in rows if (judgement := _judgement_of_row(line, row, fields, scale, faults))]
+    readers = _readers(scale)
+    judgements = [
+        judgement for line, row in rows if (judgement := _judgement_of_row(line, row, fields, readers, faults))
+    ]
     line_of: dict[tuple[str, str, str, int], int] = {}
     for read in judgements:
         earlier = line_of.setdefault((read.query, read.document, read.assessor, read.occasion), read.line)
@@ -164,10 +167,13 @@ def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:
     return [heading for heading in headings if plain(heading) in plain_names]
 
 
-def _judgement_of_row(
-    line: int, row: Mapping[str, Any], fields: Mapping[str, str], scale: Sequence[str], faults: Faults
-) -> FileJudgement | None:
-    """The row by the columns found; None when it has faults, which are added to `faults`."""
+Readers = Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]
+"""Reader of each field, and the one that remembers what it made of a text: a table has few texts, many times each."""
+REMEMBERED = 1 << 16
+"""Texts of a field that are remembered."""
+
+
+def _readers(scale: Sequence[str]) -> Readers:
     readers: dict[str, Callable[[Any], Any]] = {
         "query": _id_of_row,
         "document": _id_of_row,
@@ -177,12 +183,19 @@ def _judgement_of_row(
         "seconds": _seconds,
         "occasion": _occasion,
     }
+    return {field: (reader, lru_cache(REMEMBERED)(reader)) for field, reader in readers.items()}
+
+
+def _judgement_of_row(
+    line: int, row: Mapping[str, Any], fields: Mapping[str, str], readers: Readers, faults: Faults
+) -> FileJudgement | None:
+    """The row by the columns found; None when it has faults, which are added to `faults`."""
     faults_before = len(faults.found)
     read: dict[str, Any] = {}
-    for field, reader in readers.items():
+    for field, (reader, remembering) in readers.items():
         value = row.get(fields.get(field, ""), "")
         try:
-            read[field] = reader(value)
+            read[field] = remembering(value) if isinstance(value, str) else reader(value)
         except ValueError as error:
             faults.add(f"{field} {value!r}, {error}" if _text(value) else f"no {field}, {error}", line=line)
     if len(faults.found) > faults_before:

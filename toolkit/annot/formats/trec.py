@@ -13,7 +13,6 @@ from itertools import chain
 from typing import Annotated, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
@@ -431,6 +430,8 @@ def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
 
 
 def _metadata(text: str, faults: Faults) -> dict[str, Any]:
+    import yaml
+
     yaml_lines = [line for line in text.splitlines() if line.strip() not in ("ir_metadata.start", "ir_metadata.end")]
     try:
         document = yaml.safe_load("\n".join(yaml_lines))

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
-import pyarrow
-import pyarrow.compute
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
+from annot.base.libraries import LazyLibrary
 from annot.base.names import counted, near
 from annot.formats.corpora.pieces import Piece, read_lines
 from annot.formats.input_files import parquet_file
+
+pyarrow = LazyLibrary("pyarrow", "compute")
 
 ROWS = 2_000
 """The most rows of a block."""
@@ -191,3 +193,59 @@ def _space_of(model: str) -> str:
     if not name.startswith("specter"):
         return f"semantic-scholar/{model}"
     return SPACES["2" if re.match("specter_?v?2", name) else "1"]
+
+
+WORD_BLOCK = 1 << 20
+"""Bytes of a file of word vectors that are read at a time, and the most bytes of one word."""
+Words = Iterator[tuple[Sequence[str], NDArray[np.float32]]]
+"""Words and their vectors, shape (words, dimensions), block by block."""
+
+
+def read_word2vec_binary(file: IO[bytes], count: int, dimensions: int) -> Words:
+    """The words after the first line: each with a space after it, then its numbers.
+
+    Raises ValueError if they are not `count`.
+    """
+    width = 4 * dimensions
+    data = b""
+    while count > 0:
+        piece = file.read(WORD_BLOCK + width)
+        if not piece:
+            raise ValueError(f"{count:,} words are missing")
+        data += piece
+        words: list[str] = []
+        starts: list[int] = []
+        place = 0
+        while len(words) < count and 0 < (start := data.find(b" ", place) + 1) <= len(data) - width:
+            words.append(data[place : start - 1].decode(errors="replace").lstrip("\n"))
+            starts.append(start)
+            place = start + width
+        if words:
+            rows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, np.uint8), width)[starts]
+            yield words, rows.view("<f4")
+        elif len(data) > 2 * (WORD_BLOCK + width):
+            raise ValueError(f"found a word of more than {WORD_BLOCK:,} bytes")
+        data = data[place:]
+        count -= len(words)
+
+
+def read_word2vec_text(file: IO[bytes], count: int, dimensions: int) -> Words:
+    """The words after the first line: on each line a word and its numbers.
+
+    Raises ValueError if they are not `count`.
+    """
+    while count > 0:
+        lines = [line.rstrip() for line in file.readlines(WORD_BLOCK)[:count]]
+        if not lines:
+            raise ValueError(f"{count:,} words are missing")
+        if odd := next((line for line in lines if line.count(b" ") != dimensions), None):
+            raise ValueError(f"found {odd.count(b' ')} numbers, expected {dimensions}: {odd[:40]!r}")
+        words, _, numbers = zip(*(line.partition(b" ") for line in lines), strict=True)
+        with warnings.catch_warnings(), np.errstate(over="ignore"):
+            warnings.simplefilter("error", DeprecationWarning)  # how NumPy says that something is no number
+            try:
+                matrix = np.fromstring(b" ".join(numbers), sep=" ").astype(np.float32)
+            except DeprecationWarning as error:
+                raise ValueError(str(error)) from None
+        yield [word.decode(errors="replace") for word in words], matrix.reshape(len(lines), dimensions)
+        count -= len(lines)

@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Source, grouped
@@ -22,7 +20,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import facet_labels, people, pools, projects, runs
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, SourcedAnswer
-from annot.store.models import ImportedSource, Plan
+from annot.store.models import ImportedSource, Plan, Session
 from annot.store.papers import find_papers
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
@@ -315,7 +313,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
 
     Imported judgements stay, and further files add to them.
     """
-    sourced = JUDGEMENTS.read(session)
+    sourced = JUDGEMENTS.current(session)
     imported = {(answer.record.asked, answer.record.assessor) for answer in sourced}
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - imported or any(judgement.source != Source.FILE for judgement in sourced):
@@ -364,9 +362,13 @@ def _notes(
         yield f"documents of the file outside the drawn pools: {outside}; systems do not rank them"
     if len(persons) > (people_named := len({person.assessor for person in persons.values()})):
         yield f"{len(persons)} names in the file were taken as {counted(people_named, 'person', 'people')}"
-    answers = Counter((named.asked, named.person) for named in named_rows if not (named.adjudicates or named.row.flags))
-    if several := [question for (question, _), count in answers.items() if count > 1]:
-        example = " ".join(several[0].pair)
+    answers = Counter(
+        (named.query.query_id, named.row.document, named.row.occasion, named.person)
+        for named in named_rows
+        if not (named.adjudicates or named.row.flags)
+    )
+    if several := [question for question, count in answers.items() if count > 1]:
+        example = " ".join(several[0][:2])
         yield (
             f"{counted(len(several), 'pair')} with several answers by one person, such as {example}: the answer that "
             "was changed last counts"
@@ -377,7 +379,11 @@ def _in_figures(
     named_rows: Sequence[query_sentences.NamedRow], new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
 ) -> ImportedJudgements:
     judged = [named for named in named_rows if not named.adjudicates]
-    first = {(*named.asked.pair, named.person) for named in judged if named.asked.occasion == 1 and not named.row.flags}
+    first = {
+        (named.query.query_id, named.row.document, named.person)
+        for named in judged
+        if named.row.occasion == 1 and not named.row.flags
+    }
     graded = [named.row for named in named_rows if not named.row.flags]
     assessors = Counter((query_id, doc_id) for query_id, doc_id, _ in first)
     return ImportedJudgements(

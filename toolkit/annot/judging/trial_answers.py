@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.records import Decision, Judgement, Query, nested
@@ -18,7 +17,7 @@ from annot.measuring.agreement.coefficients import HEADLINE, TITLES
 from annot.measuring.agreement.estimates import AgreementOfGradings, agreement_between
 from annot.measuring.diagnosis.findings import median_time_interval
 from annot.store import people, trials
-from annot.store.models import StoredRound
+from annot.store.models import Session, StoredRound
 from annot.store.pools import read_queries
 from annot.store.projects import read_hidden
 from annot.study.outcome import current_judgements, outcome_of

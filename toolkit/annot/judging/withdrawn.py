@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlmodel import Session
-
 from annot.base.names import without_ids
 from annot.base.records import SUPERSEDED, Assignment, PairKey, grouped
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, AnnotationHistory, Revisions
+from annot.store.models import Session
 from annot.study.outcome import Outcome
 
 Role = Literal["assessor", "adjudicator"]
@@ -81,6 +80,8 @@ def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], plan: Iterable[As
 
     sent: the questions that each person was sent, without hidden gold.
     """
+    if not any(sent.values()):
+        return 0
     theirs = {(planned.assessor, planned.asked) for planned in plan} | outcome.answered
     theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
     return sum((name, question) not in theirs for name, tasks in sent.items() for question in tasks)

@@ -9,12 +9,12 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import httpx
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annot.base.errors import StudioError
-from annot.labelstudio.http_client import LIMITED, asking
+
+if TYPE_CHECKING:
+    import httpx
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Accounts for assessors on the local server, by invitation sign-up over HTTP, and what of them stays secret.
@@ -40,6 +40,10 @@ def make_accounts(
     it is asked only when needed. `passwords` is a file that only its owner can read: a pseudonym, its address and the
     password a line. Raises StudioError if an account exists whose password is not in the file.
     """
+    import httpx
+
+    from annot.labelstudio.http_client import LIMITED, asking
+
     tokens = []
     for pseudonym, email in accounts.items():
         password = read_passwords(passwords).get(email)

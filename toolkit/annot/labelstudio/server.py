@@ -21,10 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-import httpx
-
 from annot.base.errors import StudioError
-from annot.labelstudio.http_client import PatientClient
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Label Studio in an environment of its own: its pins must not meet ours.
@@ -440,6 +437,10 @@ def _log_tail(folder: Path) -> str:
 
 def _is_healthy(url: str, token: str) -> bool:
     """True if a server answers there and it is ours: another would not know the administrator's token."""
+    import httpx
+
+    from annot.labelstudio.http_client import PatientClient
+
     headers = {"Authorization": f"Token {token}"}
     try:
         with PatientClient(timeout=ANSWER_SECONDS, trust_env=False) as client:

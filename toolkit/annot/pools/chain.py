@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError
 from annot.base.names import sha256_of
 from annot.base.records import Source
@@ -17,6 +15,7 @@ from annot.ranking import given_vectors
 from annot.ranking.word_vectors import sha256_of as sha256_of_words
 from annot.store import people, runs
 from annot.store.answers import unsound_revisions
+from annot.store.models import Session
 from annot.store.shown import changed_contents
 from annot.study import outcome
 from annot.study.workspace import Workspace, is_named_inside, read_manifest

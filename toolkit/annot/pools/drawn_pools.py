@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, file_name, known_query, sha256_of
 from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
@@ -27,6 +25,7 @@ from annot.store.answers import is_judged
 from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.citations import MANIFEST as CORPUS_MANIFEST
 from annot.store.citations import AddedFile, added_files
+from annot.store.models import Session
 from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256, read_topics, replace_pools
 from annot.study.workspace import Workspace, write_file, write_manifest
 

@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 import numpy as np
 from markupsafe import Markup, escape
-from sqlmodel import Session
 
 from annot.base.errors import LeakError
 from annot.base.names import moment_of
@@ -27,6 +26,7 @@ from annot.labelstudio.tasks import Languages, opinion_text
 from annot.measuring.forecast.hours import HOUR
 from annot.publishing.release.leaks import Secret, leaks
 from annot.store import people, projects, trials
+from annot.store.models import Session
 from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
 from annot.study import guidelines

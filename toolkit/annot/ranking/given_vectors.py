@@ -7,6 +7,7 @@ import json
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -21,7 +22,16 @@ from annot.base.plugins import PluginNames
 from annot.base.records import CITED, Advance
 from annot.base.settings import FileName, PoolSettings
 from annot.formats import input_files
-from annot.formats.vector_files import Block, RowCounts, read_npy, read_parquet, read_s2_vectors
+from annot.formats.vector_files import (
+    Block,
+    RowCounts,
+    Words,
+    read_npy,
+    read_parquet,
+    read_s2_vectors,
+    read_word2vec_binary,
+    read_word2vec_text,
+)
 from annot.ranking import methods, submission, systems, vectors, word_vectors
 from annot.ranking.corpus import FIELDS, UNICODE, Corpus, cutter
 from annot.ranking.search import Metric
@@ -258,6 +268,11 @@ WordsForm = Literal["word2vec text", "word2vec binary", "fastText binary"]
 
 FASTTEXT_MAGIC = (793_712_314).to_bytes(4, "little")
 INCOMPLETE = "the file may be incomplete; download it again"
+UNREADABLE = (
+    *(ValueError, EOFError, MemoryError, OSError, NotImplementedError, AssertionError),
+    *(struct.error, zlib.error),
+)
+"""Errors of the readers for a file that is not as its beginning says."""
 HEAD = 1 << 16
 """Bytes that are looked at to find the format; no line of numbers is longer."""
 
@@ -278,52 +293,69 @@ class ImportedWordVectors:
 
 
 def read_word_vectors(path: Path, *, english: bool = True) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
-    """The vectors of the words of a file, in its order, read by gensim, and figures of the file.
+    """The vectors of the words of a file, in its order, and figures of the file.
 
     The content shows its format; `.gz` files are read directly:
 
     - word2vec text, and fastText's `.vec`: a line `words dimensions`, then a word and its numbers on each line;
     - word2vec binary: the same first line, then each word, a space and its numbers as float32;
     - fastText `.bin`: the magic number 793712314 first (fastText, `fasttext.cc`). Of it the vectors of whole words are
-      taken, which hold their parts already; words that are not in it get none.
+      taken, which hold their parts already; words that are not in it get none. gensim reads it.
 
     Raises InputError when it is in none of the formats, or broken off.
     """
     form = _form(path)
     input_files.check_unpacked(path)
-    try:
-        keyed = _load(path, form)
-    except (ValueError, EOFError, OSError, NotImplementedError, AssertionError, struct.error, zlib.error) as error:
-        raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
-    words = list(keyed.index_to_key)
-    matrix = np.asarray(keyed.vectors[: len(words)], dtype=np.float32)
+    seen: set[str] = set()
+    words: list[str] = []
+    usable = 0
     cut = cutter("words", english=english)
-    usable = np.fromiter((cut(word) == [word] for word in words), np.bool_, len(words))
-    finite = np.isfinite(matrix).all(axis=1)
-    rows = np.flatnonzero(usable & finite)
-    if not len(rows):
+    try:
+        with _words_of(path, form) as (shape, blocks):
+            matrix = np.empty(shape, np.float32)
+            for words_of_block, rows in blocks:
+                finite = np.asarray(np.isfinite(rows).all(axis=1))
+                kept = []
+                for row, word in enumerate(words_of_block):
+                    # The first vector of a word counts.
+                    if word not in seen and cut(word) == [word]:
+                        usable += 1
+                        kept.append(row)
+                    seen.add(word)
+                kept = [row for row in kept if finite[row]]
+                matrix[len(words) : len(words) + len(kept)] = rows[kept]
+                words += [words_of_block[row] for row in kept]
+    except UNREADABLE as error:
+        raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
+    if not words:
         raise InputError(
-            f"{path}: none of its {len(words):,} words can occur in a text", hint="expected words in lower case"
+            f"{path}: none of its {len(seen):,} words can occur in a text", hint="expected words in lower case"
         )
+    dimensions = shape[1]
     facts = {
-        "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": int(matrix.shape[1]),
-        "words": len(rows), "tokens": "words" if english else UNICODE,
+        "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": dimensions,
+        "words": len(words), "tokens": "words" if english else UNICODE,
     }  # fmt: skip
-    vectors = word_vectors.hashed([words[row] for row in rows], matrix[rows], facts)
-    unusable, not_finite = int((~usable).sum()), int((usable & ~finite).sum())
-    figures = ImportedWordVectors(
-        form, int(matrix.shape[1]), len(rows), unusable, not_finite, str(vectors.facts["sha256"])
-    )
+    vectors = word_vectors.hashed(words, matrix[: len(words)], facts)
+    unusable, not_finite = len(seen) - usable, usable - len(words)
+    figures = ImportedWordVectors(form, dimensions, len(words), unusable, not_finite, str(vectors.facts["sha256"]))
     return vectors, figures
 
 
-def _load(path: Path, form: WordsForm) -> Any:
-    from gensim.models import KeyedVectors
-    from gensim.models.fasttext import load_facebook_vectors
-
+@contextmanager
+def _words_of(path: Path, form: WordsForm) -> Iterator[tuple[tuple[int, int], Words]]:
+    """Numbers of words and of dimensions of a file, and its words with their vectors."""
     if form == "fastText binary":
-        return load_facebook_vectors(str(path))
-    return KeyedVectors.load_word2vec_format(str(path), binary=form == "word2vec binary", unicode_errors="replace")
+        from gensim.models.fasttext import load_facebook_vectors
+
+        keyed = load_facebook_vectors(str(path))
+        words = list(keyed.index_to_key)
+        yield (len(words), keyed.vector_size), iter([(words, keyed.vectors[: len(words)])])
+        return
+    with input_files.opened(path) as file:
+        count, dimensions = map(int, file.readline().split())
+        read = read_word2vec_binary if form == "word2vec binary" else read_word2vec_text
+        yield (count, dimensions), read(file, count, dimensions)
 
 
 def _form(path: Path) -> WordsForm:

@@ -14,8 +14,6 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, StoreError, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
@@ -25,7 +23,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
 from annot.store import database, projects, shown
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, grades_off_scale, unsound_revisions
-from annot.store.models import Project
+from annot.store.models import Project, Session
 from annot.study import backups, provenance
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
 

@@ -10,8 +10,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from sqlmodel import Session
-
 from annot.base.errors import Faults, InputError, MissingInput, StudioError
 from annot.base.names import check_name, counted, known_query, moment_now, near
 from annot.base.records import Assessor, Judgement, PairKey, PairReturn, Source
@@ -23,6 +21,7 @@ from annot.judging.withdrawn import TABLES, WithdrawnAnswer, lines_withdrawn, wi
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import people, pools, projects
 from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
+from annot.store.models import Session
 from annot.study import judged_texts, snapshot
 from annot.study.outcome import Outcome, answered_of, outcome_of
 from annot.study.workspace import Workspace

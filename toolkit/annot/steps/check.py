@@ -248,7 +248,17 @@ def _sample_now(ws: Workspace) -> bytes:
 
 
 FREE_BYTES = 2 * 10**9
-PACKAGES = ("label-studio-sdk", "numpy", "pandas", "scipy", "scikit-learn", "pyarrow", "sqlmodel", "gensim", "psycopg")
+PACKAGES = (
+    "label-studio-sdk",
+    "numpy",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "pyarrow",
+    "sqlalchemy",
+    "gensim",
+    "psycopg",
+)
 SDK = "2.1."
 """The client library that the gateway was made for: others answer otherwise."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")

@@ -15,7 +15,7 @@ import pandas as pd
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import StudyVocabulary, counted
-from annot.base.records import Judgement, Qrel, Ranking, in_order
+from annot.base.records import Judgement, Qrel, Ranking, in_order, nested
 from annot.formats import input_files, judgements_file, trec
 from annot.study.workspace import given_text
 
@@ -282,7 +282,7 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
 
     clusters: the column of the query paper; else it is `query_paper` or `topic_id`, or in the file beside a TREC file.
     """
-    name, beside = "qrels", None
+    name = "qrels"
     if clusters is not None and isinstance(table, str | os.PathLike | Mapping):
         raise InputError(
             f"clusters={clusters!r}: expected {name} in a table with this column, found {type(table).__name__}",
@@ -290,11 +290,9 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
         )
     if isinstance(table, str | os.PathLike):
         path = Path(table)
-        table = pd.DataFrame(
-            trec.read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path)),
-            columns=["query", "document", "grade"],
-        )
-        beside = topics_beside(path, table["query"].unique())
+        qrels = trec.read_qrels(given_text(path, expected=TREC).splitlines(), name=str(path))
+        facet_of = dict.fromkeys((query for query, _, _ in qrels), EVERYTHING)
+        return GivenRows(qrels, facet_of, topics_beside(path, facet_of))
     if isinstance(table, Mapping):
         rows = [
             (query, document, grade)
@@ -303,6 +301,8 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
         ]
         table = pd.DataFrame(rows, columns=["query", "document", "grade"])
     frame = as_frame(table, name, ("query", "document", "grade"))
+    if plain := _plain_qrels(frame, clusters):
+        return plain
     faults = Faults(name)
     by_pair: dict[tuple[str, str], Qrel] = {}
     facets: dict[str, str] = {}
@@ -321,7 +321,34 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
     if not by_pair and not faults.found:
         faults.add("contains no final grade")
     faults.raise_if_any()
-    return GivenRows(tuple(by_pair.values()), facets, beside or by_column(topics, clusters, frame))
+    return GivenRows(tuple(by_pair.values()), facets, by_column(topics, clusters, frame))
+
+
+def _plain_columns(frame: pd.DataFrame, fields: Sequence[str], others: Sequence[str]) -> list[list[Any]]:
+    """The columns of these fields if every id is text without blanks around it; else, or if the table has columns of
+    `others`, none: each row has to be looked at."""
+    named = [called(frame, COLUMNS[field]) for field in fields]
+    in_rows = any(called(frame, (*COLUMNS[field], *SECOND_CHOICE.get(field, ()))) for field in others)
+    if in_rows or any(len(columns) != 1 for columns in named):
+        return []
+    columns = [frame.iloc[:, list(frame.columns).index(names[0])].tolist() for names in named]
+    for field, values in zip(fields, columns, strict=True):
+        if field in LONG[:2] and not (
+            {*map(type, values)} == {str} and all(text.strip() == text for text in {*values})
+        ):
+            return []
+    return columns if all("" not in values for values in columns[:2]) else []
+
+
+def _plain_qrels(frame: pd.DataFrame, clusters: str | None) -> GivenRows[Qrel] | None:
+    """The final grades if nothing is wrong and no column has facets or topics; None if each row has to be looked at."""
+    columns = [] if clusters else _plain_columns(frame, ("query", "document", "grade"), ("facet", *TOPIC_FIELDS))
+    if not columns or {*map(type, columns[2])} != {int}:
+        return None
+    qrels = tuple(map(Qrel, *columns))
+    if len({*zip(columns[0], columns[1], strict=True)}) < len(qrels):
+        return None
+    return GivenRows(qrels, dict.fromkeys(columns[0], EVERYTHING), None)
 
 
 def runs_in(source: Any, *, name: str) -> RunsByTag:
@@ -412,6 +439,8 @@ def _single(runs: RunsByTag, name: str) -> dict[str, Ranking]:
 
 
 def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
+    if plain := _plain_run(frame):
+        return {UNNAMED: plain}
     faults = Faults(name)
     scored: dict[str, dict[str, dict[str, float]]] = {}
     for label, row in rows_of(frame, ("query", "document", "score"), ("run",), faults):
@@ -430,6 +459,17 @@ def _runs_of_frame(frame: pd.DataFrame, name: str) -> RunsByTag:
     return {
         tag: {query: in_order(scores.items()) for query, scores in queries.items()} for tag, queries in scored.items()
     }
+
+
+def _plain_run(frame: pd.DataFrame) -> dict[str, Ranking] | None:
+    """The rankings of one run without a name if nothing is wrong; None if each row has to be looked at."""
+    columns = _plain_columns(frame, ("query", "document", "score"), ("run",))
+    if not columns or {*map(type, columns[2])} != {float} or not all(map(math.isfinite, columns[2])):
+        return None
+    by_query: dict[str, dict[str, float]] = nested(zip(*columns, strict=True))
+    if sum(map(len, by_query.values())) < len(frame):
+        return None
+    return {query: in_order(scores.items()) for query, scores in by_query.items()}
 
 
 def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> GivenRows[Judgement]:

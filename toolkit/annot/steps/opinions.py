@@ -16,7 +16,6 @@ from statistics import median_low
 from typing import Any
 
 import httpx
-from sqlmodel import Session
 
 from annot.base.errors import BusyError, InputError, MissingInput, ModelError
 from annot.base.names import StudyVocabulary, counted, moment_now, near, verb
@@ -34,7 +33,7 @@ from annot.publishing.report.study import MeasuredOpinion, Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import models, opinions, pools, runs, trials
-from annot.store.models import AskedModel, ModelCall
+from annot.store.models import AskedModel, ModelCall, Session
 from annot.store.opinions import READ
 from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.judged_texts import on_judged_texts

@@ -10,8 +10,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
@@ -20,13 +18,12 @@ from annot.base.words import ENGLISH_CODE, Words, languages
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, server, tasks
-from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
-from annot.store.models import Kind, Notice, Project
+from annot.store.models import Kind, Notice, Project, Session
 from annot.study import guidelines, outcome, provenance
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, write_file
@@ -177,6 +174,8 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
         raise InputError(f"{address} is the server of {others[0]}, expected one that only {pseudonym} uses")
     if dry_run:
         return address, ()
+    from annot.labelstudio.gateway import Gateway
+
     local = servers.studio_folder(ws, pseudonym)
     token = api_key or (server.credentials(local).token if (local / "admin.json").is_file() else "")
     with Gateway(address, token) as gateway:

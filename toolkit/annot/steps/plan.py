@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, known_query, moment_now, sha256_of
 from annot.base.records import Assessor, Assignment, Query
@@ -20,7 +18,7 @@ from annot.pools import drawn_pools, pooling
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import models, people, pools, projects
 from annot.store.answers import JUDGEMENTS
-from annot.store.models import Plan
+from annot.store.models import Plan, Session
 from annot.study.backups import keep_backup
 from annot.study.snapshot import Snapshot, snapshot_of, vocabulary_of
 from annot.study.workspace import Workspace, read_manifest

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from sqlmodel import Session
-
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assignment, Judgement, Paper, Ranking
@@ -34,7 +32,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
 from annot.store import facet_labels, papers, people, projects, shown, trials
-from annot.store.models import Notice, StoredRound
+from annot.store.models import Notice, Session, StoredRound
 from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note

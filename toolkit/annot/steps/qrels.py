@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,9 +71,10 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     refuse_unfinished(outcome, partial=partial)
     qrels = export_qrels(ws, outcome, snapshot.queries, snapshot.texts)
     scale = ws.settings.scale.grades
+    times = Counter((query_id, grade) for query_id, _, grade in qrels)
     grades = {
-        query_id: tuple(sum(qrel.query_id == query_id and qrel.relevance == grade for qrel in qrels) for grade in scale)
-        for query_id in sorted({qrel.query_id for qrel in qrels})
+        query_id: tuple(times[query_id, grade] for grade in scale)
+        for query_id in sorted({query_id for query_id, _ in times})
     }
     pools = grade_counts(snapshot) if snapshot.samples else {}
     relevant_from, level = ws.settings.evaluation.relevant_from, ws.settings.agreement.level

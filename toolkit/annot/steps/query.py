@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from sqlmodel import Session
-
 from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import OF_PAPERS, OF_TEXTS, check_name, counted, known_query
 from annot.base.records import WHOLE, Assignment, Paper, Query, Source, Topic, grouped
@@ -27,7 +25,7 @@ from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_cop
 from annot.pools import selection
 from annot.publishing.report import study_tables, tables
 from annot.store import facet_labels, papers, people, pools, projects, runs
-from annot.store.models import ImportedSource
+from annot.store.models import ImportedSource, Session
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace, write_file
 

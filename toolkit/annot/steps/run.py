@@ -11,8 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.plugins import versions_of
@@ -27,7 +25,7 @@ from annot.ranking import encoding, methods, submission, word_vectors
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
 from annot.ranking.systems.system import PooledQuery
 from annot.store import people, pools, runs
-from annot.store.models import StoredRun
+from annot.store.models import Session, StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
 from annot.study.snapshot import vocabulary_of

@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, moment_now
 from annot.base.records import Paper, Query
@@ -25,7 +23,7 @@ from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report import study, tables
 from annot.publishing.report.sections.collection import grade_examples
 from annot.store import people, pools, projects, trials
-from annot.store.models import Gold
+from annot.store.models import Gold, Session
 from annot.study import guidelines
 from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
 from annot.study.snapshot import read_snapshot

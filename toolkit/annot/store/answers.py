@@ -17,15 +17,15 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, func, null, select, true
-from sqlmodel import Session
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement, PairKey, PairReturn
 from annot.store import models
-from annot.store.models import ShownOpinion, ShownOpinions
+from annot.store.models import Session, ShownOpinion, ShownOpinions
 from annot.store.shown import SHOWN_VERSION_TABLE
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -141,6 +141,10 @@ class Revisions(Generic[R]):
         names = [f"record.{name}" if name in self._fields else name for name in self._line]
         self._key: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*names)
         """The values of the columns that make the line of a revision."""
+        self._columns = tuple(name for name in (*self._fields, *ORIGIN) if name != "revision")
+        hashed = [f"record.{name}" if name in self._fields else name for name in self._columns]
+        self._values: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*hashed)
+        """The values of a revision that are hashed."""
 
     def record(self, session: Session, revisions: Iterable[SourcedAnswer[R]], *, recorded_at: str) -> RecordedCount:
         """Append new revisions: one for each record whose content or payload differs from the last one read.
@@ -161,8 +165,9 @@ class Revisions(Generic[R]):
             lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
         new: list[dict[str, Any]] = []
         added = 0
+        beside = attrgetter(*BESIDE_CONTENT)
         for incoming in everything:
-            line = lines.get(self._key(incoming))
+            line = lines.get(key := self._key(incoming))
             revision = self._against(incoming, line)
             content = self._content(revision)
             sha256 = hash_of(content)
@@ -171,13 +176,14 @@ class Revisions(Generic[R]):
                 if not comes_back:
                     continue
             number = 1 if line is None else line.latest.record.revision + 1
-            revision = revision._replace(record=replace(revision.record, revision=number), recorded_at=recorded_at)
+            if revision.record.revision != number:
+                revision = revision._replace(record=replace(revision.record, revision=number))
             if line is None:
                 added += 1
-                line = lines[self._key(incoming)] = AnnotationHistory(revision, revision)
+                line = lines[key] = AnnotationHistory(revision, revision)
             line.add(revision, sha256)
-            details = {name: getattr(revision, name) for name in BESIDE_CONTENT}
-            new.append({**content, **details, "revision": number, "content_sha256": sha256})
+            content |= zip(BESIDE_CONTENT, beside(revision), strict=True)
+            new.append(content | {"recorded_at": recorded_at, "revision": number, "content_sha256": sha256})
         self._append(session, new)
         return RecordedCount(added, len(new) - added, len(everything) - len(new))
 
@@ -219,15 +225,33 @@ class Revisions(Generic[R]):
         """Histories of all annotations, or of one server or person, in the order of `read`."""
         filters = {"server": server, self._person: person}
         where = [self._rows.c[name] == value for name, value in filters.items() if value is not None]
-        return tuple(sorted(self._read_lines(session, *where, payload=payload).values(), key=self._place))
+        lines = self._read_lines(session, *where, payload=payload).values()
+        return tuple(sorted(lines, key=lambda line: self._place(line.current, line)))
 
-    def current(self, session: Session) -> tuple[SourcedAnswer[R], ...]:
+    def current(self, session: Session, *, payload: bool = False) -> tuple[SourcedAnswer[R], ...]:
         """Current revisions as `read` returns them, without payload: reading that takes most of the time."""
-        return tuple(line.current for line in self.lines(session))
+        columns = self._rows.c
+        several = select(*(columns[name] for name in self._line)).where(columns.revision > 1).distinct()
+        revised = {tuple(row) for row in session.connection().execute(several)}
+        lines: dict[tuple[Any, ...], AnnotationHistory[R]] = {}
+        answers: list[SourcedAnswer[R]] = []
+        for revision, sha256 in self._revisions(session, payload=payload):
+            if revised and (key := self._key(revision)) in revised:
+                lines.setdefault(key, AnnotationHistory(revision, revision)).add(revision, sha256)
+            else:
+                # The only revision of its line, which most are, needs no history.
+                answers.append(revision)
+        answers += [line.current for line in lines.values()]
+        asked = list(map(attrgetter(*(f"record.{name}" for name in self._line if name in self._fields)), answers))
+        order = sorted(range(len(answers)), key=asked.__getitem__)
+        if any(asked[place] == asked[following] for place, following in pairwise(order)):
+            places = [self._place(answer, lines.get(self._key(answer))) for answer in answers]
+            order.sort(key=places.__getitem__)
+        return tuple([answers[place] for place in order])
 
     def records(self, session: Session) -> tuple[R, ...]:
         """Records of the current revisions, without their origins."""
-        return tuple(line.record for line in self.lines(session))
+        return tuple([answer.record for answer in self.current(session)])
 
     def read(self, session: Session) -> tuple[SourcedAnswer[R], ...]:
         """The current revision of each line, flagged ones included.
@@ -236,7 +260,7 @@ class Revisions(Generic[R]):
         first to the one that was changed last. Two servers number theirs each for itself, so time comes first, and then
         the ids, which are numbers written as text: the ninth comes before the tenth.
         """
-        return tuple(line.current for line in self.lines(session, payload=True))
+        return self.current(session, payload=True)
 
     def history(self, session: Session, query_id: str, doc_id: str) -> tuple[SourcedAnswer[R], ...]:
         """Every revision of every line of one pair, in the order recorded."""
@@ -255,13 +279,12 @@ class Revisions(Generic[R]):
     def faults(self, connection: Connection) -> Iterator[str]:
         """Rows whose content does not have its hash, and rows that are missing."""
         rows, name = self._rows, self._rows.name
-        content = [*(field for field in self._fields if field != "revision"), *ORIGIN]
         previous, length = "", 0
         revisions: dict[tuple[Any, ...], int] = {}
         in_order = select(rows).order_by(rows.c.id).execution_options(yield_per=1_000)
         for row in map(dict, connection.execute(in_order).mappings()):
             place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
-            if row["content_sha256"] not in _hashes({field: row[field] for field in content}):
+            if row["content_sha256"] not in _hashes({column: row[column] for column in self._columns}):
                 yield f"{place}: its content has changed since it was recorded"
             key = tuple(row[column] for column in self._line)
             if row["revision"] != (expected := revisions.get(key, 0) + 1):
@@ -312,14 +335,16 @@ class Revisions(Generic[R]):
         """The revisions and the hashes of their contents, in the order recorded."""
         columns = {column.name: column for column in self._rows.c} | ({} if payload else {"payload": null()})
         selected = (columns[name] for name in (*self._fields, *SourcedAnswer._fields[1:], "content_sha256"))
-        n = len(self._fields)
-        for row in session.connection().execute(select(*selected).where(*conditions).order_by(self._rows.c.id)):
-            yield SourcedAnswer(self._record(*row[:n]), *row[n:-1]), row[-1]
+        n, record = len(self._fields), self._record
+        in_order = select(*selected).where(*conditions).order_by(self._rows.c.id)
+        for rows in session.connection().execute(in_order).partitions(models.AT_ONCE):
+            for row in rows:
+                yield SourcedAnswer(record(*row[:n]), *row[n:-1]), row[-1]
 
-    def _place(self, line: AnnotationHistory[R]) -> tuple[Any, ...]:
-        current = line.current
+    def _place(self, current: SourcedAnswer[R], line: AnnotationHistory[R] | None) -> tuple[Any, ...]:
+        """Place of the current revision of a line among all. line: None if it is the only revision."""
         key: list[Any] = [getattr(current.record, name) for name in self._line if name in self._fields]
-        answer = line.answer or current
+        answer = (line and line.answer) or current
         changed_at = answer.changed_at or answer.record.judged_at or ""
         return *key, current.source, changed_at, len(current.annotation), current.annotation
 
@@ -333,9 +358,7 @@ class Revisions(Generic[R]):
 
     def _content(self, revision: SourcedAnswer[R]) -> dict[str, Any]:
         """Values of the row, without those that the store adds."""
-        values = {name: getattr(revision.record, name) for name in self._fields if name != "revision"}
-        values |= {name: getattr(revision, name) for name in ORIGIN}
-        return {name: _storable(value) for name, value in values.items()}
+        return dict(zip(self._columns, map(_storable, self._values(revision)), strict=True))
 
     def _silent(self, current: SourcedAnswer[R], flag: str, *, ruling: str | None) -> SourcedAnswer[R]:
         """A revision of the same line without an answer, with a flag that gives the reason."""
@@ -347,6 +370,8 @@ class Revisions(Generic[R]):
 
 def _storable(value: Any) -> Any:
     """Text as both databases can hold it: no NUL, no half of a surrogate pair. The payload keeps them, escaped."""
+    if type(value) is str and value.isascii() and "\x00" not in value:
+        return value
     if isinstance(value, str):
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
     return value
@@ -354,7 +379,11 @@ def _storable(value: Any) -> Any:
 
 def hash_of(content: Mapping[str, Any]) -> str:
     """SHA-256 of a content."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+    return hashlib.sha256(_SORTED(content).encode("ascii")).hexdigest()
+
+
+_SORTED = json.JSONEncoder(sort_keys=True).encode
+_LISTED = json.JSONEncoder().encode
 
 
 def _hashes(content: dict[str, Any]) -> Iterator[str]:
@@ -367,7 +396,7 @@ def _hashes(content: dict[str, Any]) -> Iterator[str]:
 
 
 def _link(previous: str, row: Mapping[str, Any]) -> str:
-    linked = json.dumps([previous, *(row[name] for name in LINKED)])
+    linked = _LISTED([previous, *(row[name] for name in LINKED)])
     return hashlib.sha256(linked.encode("ascii")).hexdigest()
 
 
@@ -384,6 +413,12 @@ def unsound_revisions(connection: Connection) -> Iterator[str]:
     yield from JUDGEMENTS.faults(connection)
     yield from ADJUDICATIONS.faults(connection)
     yield from TRIALS.faults(connection)
+
+
+def chain_ends(session: Session) -> dict[str, list[Any]]:
+    """Number of rows and last link of each append-only table that has any: they change with every row."""
+    ends = session.connection().execute(models.CHAIN_TABLE.select())
+    return {row.name: [row.length, row.last_sha256] for row in ends}
 
 
 def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterator[str]:

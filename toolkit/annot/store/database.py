@@ -39,11 +39,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
-from sqlmodel import Session
 
 from annot.base.errors import FREE_SOME_SPACE, BusyError, InputError, MissingInput, StoreError, full_disk, is_full
 from annot.store import answers, models, shown
-from annot.store.models import LINE, TABLES, JsonList, copy_rows
+from annot.store.models import LINE, TABLES, Digest, JsonList, Session, insert_chunk
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The tables of a database: their creation, their version, and the migration of earlier versions.
@@ -260,15 +259,14 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
-        with self._errors_in_words(), Session(self._writing) as session, session.begin():
-            session.connection()
-            yield session
+        with self._errors_in_words(), self._writing.begin() as connection:
+            yield Session(connection)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that can only read, and sees the database at the moment of the first look."""
-        with self._errors_in_words(), Session(self._engine) as session, session.begin():
-            yield session
+        with self._errors_in_words(), self._engine.begin() as connection:
+            yield Session(connection)
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
@@ -682,7 +680,7 @@ def load(connection: Connection, dumped: DumpFacts, folder: Path) -> None:
         expected, count = dumped.rows.get(table.name, 0), 0
         for chunk in _chunks(folder / f"{table.name}.jsonl", table) if table.name in dumped.rows else ():
             count += len(chunk)
-            _insert(connection, table, chunk)
+            insert_chunk(connection, table, chunk, written=None)
         if count != expected:
             raise InputError(f"{table.name}: {count} rows in the backup, expected {expected}")
     note_version(connection, dumped.version)
@@ -716,10 +714,13 @@ def _reflected(connection: Connection, names: set[str]) -> MetaData:
 
 
 def _dumped_rows(connection: Connection, table: Table) -> Iterator[dict[str, Any]]:
-    """Each row by column; JSON as the text that the database holds."""
+    """Each row by column; JSON as the text that the database holds, hashes in hexadecimal."""
     columns = [cast(column, Text).label(column.name) if isinstance(column.type, JSON) else column for column in table.c]
     statement = select(*columns).order_by(*table.primary_key.columns).execution_options(yield_per=ROWS_AT_ONCE)
-    return (dict(row._mapping) for row in connection.execute(statement))
+    return (
+        {name: value.hex() if isinstance(value, bytes) else value for name, value in row._mapping.items()}
+        for row in connection.execute(statement)
+    )
 
 
 def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
@@ -734,7 +735,8 @@ def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
 def _fits(column: Column[Any]) -> Callable[[Any], bool]:
     """Test of the values that a dump may have in this column."""
     holds_json = isinstance(column.type, JSON | JsonList)
-    python = str if holds_json else column.type.python_type
+    is_hash = isinstance(column.type, Digest)
+    python = str if holds_json or is_hash else column.type.python_type
     types = {python, *((int,) if python is float else ()), *((type(None),) if column.nullable else ())}
 
     def fits(value: Any) -> bool:
@@ -742,6 +744,8 @@ def _fits(column: Column[Any]) -> Callable[[Any], bool]:
             value.encode()  # an error for half a letter, which no database takes
             if holds_json:
                 json.loads(value)
+            if is_hash:
+                bytes.fromhex(value)
         return type(value) in types and not (isinstance(value, int) and value.bit_length() > 63)
 
     return fits
@@ -758,17 +762,6 @@ def _row(line: bytes, where: str, tests: Mapping[str, Callable[[Any], bool]]) ->
     if wrong:
         raise InputError(f"{where}: no value for {', '.join(wrong)}, found {row[wrong[0]]!r:.40}")
     return row
-
-
-def _insert(connection: Connection, table: Table, chunk: Sequence[Mapping[str, Any]]) -> None:
-    """Insert the rows as they were read: JSON is text already, and must not be written as JSON once more."""
-    columns = list(chunk[0])
-    rows = [tuple(row[name] for name in columns) for row in chunk]
-    if connection.dialect.name == "postgresql":
-        copy_rows(connection, table.name, columns, rows)
-        return
-    quoted, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" for _ in columns)
-    connection.exec_driver_sql(f'INSERT INTO "{table.name}" ({quoted}) VALUES ({marks})', rows)
 
 
 def _count_on(connection: Connection) -> None:

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sqlalchemy import func, select
-from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.records import Source
-from annot.store.models import FACET_LABELS_TABLE, delete_where, in_chunks, insert_rows
+from annot.store.models import FACET_LABELS_TABLE, Session, delete_where, in_chunks, insert_rows
 
 
 class FacetLabels(NamedTuple):

@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import select
-from sqlmodel import Session
 
 from annot.base.errors import MissingInput
 from annot.base.names import near
@@ -22,6 +21,7 @@ from annot.store.models import (
     PAIR,
     AskedModel,
     ModelCall,
+    Session,
     insert_records,
     read_in_order,
 )

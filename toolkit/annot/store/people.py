@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
-from sqlalchemy import true
-from sqlmodel import Session
+from sqlalchemy import func, select, true
 
 from annot.base.records import Assessor, Assignment
 from annot.store import models
-from annot.store.models import Notice, Plan
+from annot.store.models import Notice, Plan, Session
 
 
 def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
@@ -117,6 +116,11 @@ def read_assignments(session: Session, assessor: str | None = None) -> tuple[Ass
     """The assignments of one assessor or of all, by assessor and position."""
     condition = true() if assessor is None else models.ASSIGNMENT_TABLE.c.assessor == assessor
     return models.read_in_order(session, models.ASSIGNMENT_TABLE, Assignment, ["assessor", "position"], condition)
+
+
+def count_assignments(session: Session) -> int:
+    """Number of assignments of the plan."""
+    return session.connection().execute(select(func.count()).select_from(models.ASSIGNMENT_TABLE)).scalar_one()
 
 
 _key = attrgetter("query_id", "doc_id", "assessor", "occasion")

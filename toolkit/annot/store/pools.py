@@ -10,12 +10,12 @@ from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Select, Table, func, select, true
-from sqlmodel import Session
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Query, Topic, grouped
 from annot.store import models
+from annot.store.models import Session
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The queries of the study, and those of their topics that are texts.

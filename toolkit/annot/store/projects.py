@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, select, true
-from sqlmodel import Session
 
 from annot.base.records import PairKey, grouped
 from annot.store import models
-from annot.store.models import Project, StoredRound
+from annot.store.models import Project, Session, StoredRound
 
 
 def read_hidden(session: Session) -> dict[str, tuple[tuple[str, str], ...]]:

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import select
-from sqlmodel import Session
 
 from annot.base.records import Source
 from annot.store import models
-from annot.store.models import ImportedSource, StoredRun
+from annot.store.models import ImportedSource, Session, StoredRun
 
 
 def put_runs(session: Session, runs: Iterable[StoredRun]) -> None:

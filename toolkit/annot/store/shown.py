@@ -14,11 +14,11 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import bindparam, select
-from sqlmodel import Session
 
 from annot.base.records import PairKey, grouped
 from annot.base.words import ENGLISH_CODE
 from annot.store import models
+from annot.store.models import Session
 from annot.store.projects import read_tasks
 
 History = tuple[tuple[str, str], ...]

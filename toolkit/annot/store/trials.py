@@ -10,14 +10,13 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import select
-from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Assignment, Judgement
 from annot.store import models
 from annot.store.answers import TRIALS, AnnotationHistory, SourcedAnswer
-from annot.store.models import Gold, StoredRound
+from annot.store.models import Gold, Session, StoredRound
 from annot.store.projects import read_asked
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}

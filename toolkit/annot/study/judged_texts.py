@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from sqlmodel import Session
-
 from annot.base.records import PairKey, PairReturn, grouped
 from annot.store import people
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAnswer, TextRuling, read_returned, read_rulings
-from annot.store.models import ModelCall, StoredRound
+from annot.store.models import ModelCall, Session, StoredRound
 from annot.store.pools import read_queries, read_topics
 from annot.store.projects import read_projects
 from annot.store.shown import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,8 +11,6 @@ from operator import attrgetter, itemgetter
 from statistics import median_high
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-from sqlmodel import Session
 
 from annot.base.errors import InputError
 from annot.base.names import counted, moment_of
@@ -37,12 +35,13 @@ from annot.store.answers import (
     RESTORED,
     SourcedAdjudication,
     SourcedAnswer,
+    chain_ends,
     count_corrected_texts,
     read_accepted,
     read_returned,
 )
-from annot.store.models import Plan, StoredRound
-from annot.store.people import read_assignments, read_plan
+from annot.store.models import Plan, Session, StoredRound
+from annot.store.people import count_assignments, read_assignments, read_plan
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
@@ -112,6 +111,8 @@ class PlannedJudgements:
 
     def closed(self, pairs: Collection[Pair]) -> PlannedJudgements:
         """The judgements once an adjudicator has closed these pairs: their grades no longer wait for a judgement."""
+        if not (self.pending or self.vacant):
+            return self
         waived = Counter(self.waived)
         waived.update({pair: n for pair, n in self.vacant.items() if pair in pairs})
         waived.update(key.pair for _, key in self.pending if key.pair in pairs and key.occasion == 1)
@@ -127,7 +128,7 @@ def planned_judgements(
     plan: Iterable[Assignment],
     teams: Mapping[Pair, Collection[str]],
     returned: Iterable[PairReturn],
-    answered: Collection[Ask],
+    answers: Iterable[Judgement],
     *,
     per_pair: int | None,
     accepted: Collection[Pair],
@@ -135,28 +136,47 @@ def planned_judgements(
     """Sort the planned judgements into those that are given and those that are not.
 
     teams: the assessors of each pair, also of pairs without any. returned: in the order in which pairs
-    were returned, without those that were taken back; the last one counts. answered: asks with an answer that counts.
+    were returned, without those that were taken back; the last one counts. answers: of the assessors, in which those
+    that do not count are left out of account.
     per_pair: judgements that each pair is to have; None if the plan was imported. accepted: pairs that may have fewer,
     but at least one.
     """
-    last = {(name, pair): PairKey(*pair) for pair, team in teams.items() for name in team}
-    last |= {
+    answered = _answered_by_person(answers)
+    last = {
         (entry.assessor, entry.pair): entry.asked for entry in returned if entry.assessor in teams.get(entry.pair, ())
     }
-    asks = [(name, asked) for (name, _), asked in sorted(last.items())]
+    by_name = grouped((name, pair) for pair, team in sorted(teams.items()) for name in team)
+    asks = [(name, last.get((name, pair)) or PairKey(*pair)) for name in sorted(by_name) for pair in by_name[name]]
     repeats = [(assignment.assessor, assignment.asked) for assignment in plan if assignment.occasion > 1]
-    vacant: dict[Pair, int] = {}
-    waived: dict[Pair, int] = {}
-    for pair, team in sorted(teams.items()):
-        if (lacking := (per_pair or 0) - len(team)) > 0:
-            (waived if pair in accepted and team else vacant)[pair] = lacking
+    vacant, waived = _lacking(teams, per_pair or 0, accepted)
     return PlannedJudgements(
-        given=tuple(ask for ask in (*asks, *repeats) if ask in answered),
-        pending=tuple(ask for ask in asks if ask not in answered),
-        pending_repeats=tuple(ask for ask in repeats if ask not in answered),
+        given=tuple([(name, key) for name, key in (*asks, *repeats) if key in answered[name]]),
+        pending=tuple([(name, key) for name, key in asks if key not in answered[name]]),
+        pending_repeats=tuple([(name, key) for name, key in repeats if key not in answered[name]]),
         vacant=vacant,
         waived=waived,
     )
+
+
+def _lacking(
+    teams: Mapping[Pair, Collection[str]], per_pair: int, accepted: Collection[Pair]
+) -> tuple[dict[Pair, int], dict[Pair, int]]:
+    """Judgements that no assessor has, by pair: those that it waits for, and those that are no longer expected."""
+    vacant: dict[Pair, int] = {}
+    waived: dict[Pair, int] = {}
+    for pair, team in sorted(teams.items()):
+        if (lacking := per_pair - len(team)) > 0:
+            (waived if pair in accepted and team else vacant)[pair] = lacking
+    return vacant, waived
+
+
+def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[PairKey]]:
+    """Questions that each assessor answered in a way that counts."""
+    questions: defaultdict[str, set[PairKey]] = defaultdict(set)
+    for answer in answers:
+        if answer.counts:
+            questions[answer.assessor].add(answer.asked)
+    return questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +211,10 @@ def settle(
     by_pair = nested((judgement.pair, judgement.assessor, judgement) for judgement in judgements if judgement.counts)
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
-    for pair in sorted(planned.keys() - set(unfinished)):
-        current = [by_pair[pair][name] for name in sorted(planned[pair])]
+    for pair, team in sorted(planned.items()):
+        if pair in unfinished:
+            continue
+        current = [by_pair[pair][name] for name in sorted(team)]
         grades = {judgement.grade for judgement in current}
         if len(grades) == 1 and None not in grades and pair not in contested:
             grade = current[0].grade
@@ -453,17 +475,34 @@ def outcome_of(
     judgements: Iterable[Judgement] | None = None,
     texts: Mapping[Pair, JudgedTexts] | None = None,
 ) -> Outcome:
-    """The state of every planned pair in the store. judgements, texts: of `texts_of`, if they were read before."""
-    return outcome_from(
+    """The state of every planned pair in the store. judgements, texts: of `texts_of`, if they were read before.
+
+    A command that reads the study more than once, such as for its next step, gets the same one until something on which
+    it depends has changed.
+    """
+    plan, returned, accepted = read_plan(session), read_returned(session), read_accepted(session)
+    texts = texts_of(session) if texts is None else texts
+    connection = session.connection()
+    written = chain_ends(session), count_assignments(session)
+    state = (str(connection.engine.url), plan, written, returned, accepted, settings.adjudication.asked)
+    if not texts and _LAST and _LAST[0][0] == state:
+        return _LAST[0][1]
+    outcome = outcome_from(
         read_assignments(session),
         JUDGEMENTS.records(session) if judgements is None else judgements,
         ADJUDICATIONS.current(session),
-        read_returned(session),
+        returned,
         asked=settings.adjudication.asked,
-        drawn=read_plan(session),
-        accepted=read_accepted(session),
-        texts=(texts_of(session) if texts is None else texts).values(),
+        drawn=plan,
+        accepted=accepted,
+        texts=texts.values(),
     )
+    _LAST[:] = [] if texts else [(state, outcome)]
+    return outcome
+
+
+_LAST: list[tuple[Any, Outcome]] = []
+"""State of the store of the last outcome of this process, and the outcome; empty if there is none to keep."""
 
 
 def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
@@ -506,19 +545,20 @@ def outcome_from(
     pair was returned to an assessor, the new answer counts for the final grade; until then the pair waits.
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
-    planned: dict[Pair, tuple[str, ...]] = dict.fromkeys(vacant, ()) | assessors_by_pair(plan)
+    # In the order of pairs, which everything below takes them in: sorting what is in order costs little.
+    planned: dict[Pair, tuple[str, ...]] = dict(sorted((dict.fromkeys(vacant, ()) | assessors_by_pair(plan)).items()))
     every_return = tuple(returned)
     sent_back = {(entry.asked, entry.assessor) for entry in every_return}
     back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
     corrected = list(texts)
     latest, set_aside, first = on_required_texts(current_judgements(judgements), corrected, back)
-    again = tuple(answer for answer in latest if (answer.asked, answer.assessor) in sent_back and answer not in first)
+    again = _given_again(latest, first, sent_back)
     current = _current(first, (*first, *again), back)
     contested = {entry.pair for entry in every_return if entry.contested}
-    progress = planned_judgements(plan, planned, back, _answered(latest), per_pair=per_pair, accepted=accepted)
+    progress = planned_judgements(plan, planned, back, latest, per_pair=per_pair, accepted=accepted)
     agreed, disputed = settle(planned, current, unfinished=progress.unfinished, contested=contested)
     ruled, reopened = _since_returned(settled, planned, back, corrected)
-    rulings = rulings_of(ruled, asked=asked, agreed={decision.pair for decision in agreed})
+    rulings = rulings_of(ruled, asked=asked, agreed={decision.pair for decision in agreed} if ruled else ())
     ended = rulings.graded.keys() | rulings.unjudgeable.keys()
     progress = progress.closed(ended)
     return Outcome(
@@ -550,6 +590,14 @@ def outcome_from(
     )
 
 
+def _given_again(
+    latest: Iterable[Judgement], first: Collection[Judgement], sent_back: Collection[tuple[PairKey, str]]
+) -> tuple[Judgement, ...]:
+    """The answers to pairs that were put before their assessor again. sent_back: these pairs and assessors."""
+    answers = [answer for answer in latest if (answer.asked, answer.assessor) in sent_back] if sent_back else []
+    return tuple(answer for answer in answers if answer not in first)
+
+
 def on_required_texts(
     latest: Iterable[Judgement], corrected: Iterable[JudgedTexts], returned: Iterable[PairReturn]
 ) -> tuple[tuple[Judgement, ...], tuple[Judgement, ...], tuple[Judgement, ...]]:
@@ -559,9 +607,13 @@ def on_required_texts(
     another version, the first one that was given again replaces it.
     """
     other_keys = {key for texts in corrected for key in texts.set_aside}
-    answers = list(latest)
-    on_required = tuple(answer for answer in answers if (answer.assessor, answer.asked) not in other_keys)
-    set_aside = tuple(answer for answer in answers if (answer.assessor, answer.asked) in other_keys)
+    on_required = tuple(latest)
+    set_aside: tuple[Judgement, ...] = ()
+    if other_keys:
+        set_aside = tuple(answer for answer in on_required if (answer.assessor, answer.asked) in other_keys)
+        on_required = tuple(answer for answer in on_required if (answer.assessor, answer.asked) not in other_keys)
+    if not set_aside:
+        return on_required, (), tuple([answer for answer in on_required if answer.occasion == 1])
     without_first = {(answer.pair, answer.assessor) for answer in set_aside if answer.occasion == 1}
     sent_back = {(entry.asked, entry.assessor) for entry in returned}
     first_answers: dict[tuple[Pair, str], Judgement] = {}
@@ -576,6 +628,8 @@ def on_required_texts(
 
 def _decisions(agreed: Iterable[Decision], adjudications: Mapping[Pair, Adjudication]) -> tuple[Decision, ...]:
     """Final grades by pair; the grade of an adjudicator replaces an agreed one."""
+    if not adjudications:
+        return tuple(agreed)
     decisions = {decision.pair: decision for decision in agreed}
     for pair, ruling in adjudications.items():
         assert ruling.grade is not None
@@ -616,6 +670,8 @@ def _current(
     first_answers: tuple[Judgement, ...], again: tuple[Judgement, ...], returned: tuple[PairReturn, ...]
 ) -> tuple[Judgement, ...]:
     """Answers that final grades are made of; of a pair that was asked for again, the last answer if there is one."""
+    if not returned:
+        return first_answers
     answers = {(judgement.asked, judgement.assessor): judgement for judgement in again if judgement.counts}
     # By occasion: what is asked last decides.
     last = {(*entry.pair, entry.assessor): answers.get((entry.asked, entry.assessor)) for entry in returned}
@@ -633,9 +689,11 @@ def current_judgements(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]
     """Latest answer that counts, of each assessor on each occasion; the latest of all if none counts."""
     latest: dict[tuple[str, str, str, int], Judgement] = {}
     for judgement in judgements:
-        if _key(judgement) not in latest or not judgement.flags or latest[_key(judgement)].flags:
-            latest[_key(judgement)] = judgement
-    return tuple(latest[key] for key in sorted(latest))
+        key = (judgement.query_id, judgement.doc_id, judgement.assessor, judgement.occasion)
+        other = latest.get(key)
+        if other is None or not judgement.flags or other.flags:
+            latest[key] = judgement
+    return tuple([latest[key] for key in sorted(latest)])
 
 
 def _key(judgement: Judgement) -> tuple[str, str, str, int]:

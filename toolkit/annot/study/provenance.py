@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlmodel import Session
 
 from annot.base.errors import AnnotError
 from annot.base.names import sha256_of
 from annot.base.records import Source
 from annot.store import models
+from annot.store.answers import chain_ends
 from annot.store.facet_labels import count_by_origin
-from annot.store.models import Project
+from annot.store.models import Project, Session
 from annot.study.workspace import Workspace, read_kinds, write_file
 
 MADE_FILE = "made.json"
@@ -110,9 +110,7 @@ def states_of(ws: Workspace, session: Session | None = None) -> States:
 
 def read_states(session: Session) -> dict[str, str]:
     """A hash of each part; accounts are in none."""
-    ends = {
-        row.name: [row.length, row.last_sha256] for row in session.connection().execute(models.CHAIN_TABLE.select())
-    }
+    ends = chain_ends(session)
     hashes = {
         part: state([*(_rows(session, name) for name in names), [ends.get(name) for name in CHAINS.get(part, ())]])
         for part, names in PARTS.items()

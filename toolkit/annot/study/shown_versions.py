@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sqlmodel import Session
-
 from annot.base.errors import FindingError
 from annot.base.records import WHOLE, Paper, Query, Topic
 from annot.base.words import ENGLISH_CODE, languages
 from annot.store.answers import is_judged
+from annot.store.models import Session
 from annot.store.shown import (
     IMPORTED,
     OF_SETTINGS,

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of, without_ids
 from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
@@ -30,7 +28,7 @@ from annot.store.answers import (
     SourcedAnswer,
     count_corrected_texts,
 )
-from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project, StoredRun
+from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project, Session, StoredRun
 from annot.store.people import read_notices
 from annot.store.pools import read_queries, read_sample, read_topics
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions

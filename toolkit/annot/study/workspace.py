@@ -26,9 +26,8 @@ from annot.base.settings import MachineSettings, Settings, read_settings
 from annot.formats.input_files import SHEET, content_of, read_error_sheet, unicode_of_start
 
 if TYPE_CHECKING:
-    from sqlmodel import Session
-
     from annot.store.database import Store
+    from annot.store.models import Session
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlmodel import Session
-
 from annot.base.errors import FindingError, MissingInput
 from annot.base.names import counted, moment_now, without_ids
 from annot.base.records import OLDER, SUPERSEDED, Advance, Judgement, PairKey
@@ -36,7 +34,7 @@ from annot.labelstudio.studio_records import (
 from annot.labelstudio.tasks import pair_key
 from annot.store import people, projects, trials
 from annot.store.answers import GONE, TRIALS, AnnotationHistory, R, SourcedAnswer
-from annot.store.models import Project
+from annot.store.models import Project, Session
 from annot.store.shown import NOTHING_SHOWN, ShownTasks, ShownVersion, keep_contents, read_shown, read_sources
 from annot.study.workspace import Workspace
 

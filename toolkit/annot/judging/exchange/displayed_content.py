@@ -10,8 +10,6 @@ from datetime import datetime
 from itertools import combinations, product
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Paper, Topic
@@ -48,7 +46,7 @@ from annot.store.answers import (
     count_corrected_texts,
     read_returned,
 )
-from annot.store.models import Project
+from annot.store.models import Project, Session
 from annot.store.pools import read_queries
 from annot.store.shown import (
     Display,

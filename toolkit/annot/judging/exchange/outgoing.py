@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from sqlmodel import Session
-
 from annot import __version__
 from annot.base.errors import FindingError, InputError, LeakError
 from annot.base.names import counted, verb
@@ -25,6 +23,7 @@ from annot.labelstudio.screens import check_predictions, instructions_html, lint
 from annot.labelstudio.studio_records import ProjectSpec, Screen
 from annot.labelstudio.tasks import Languages, cleaned, judge_task, place_of
 from annot.store import people, pools, projects, trials
+from annot.store.models import Session
 from annot.store.pools import read_queries, read_topics
 from annot.store.shown import (
     OF_SETTINGS,

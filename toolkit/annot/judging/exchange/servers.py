@@ -12,24 +12,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-from sqlmodel import Session
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
 from annot.base.records import PairKey
 from annot.labelstudio import server
-from annot.labelstudio.accounts import make_accounts
-from annot.labelstudio.gateway import PROJECT_SETTINGS, Gateway
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, Screen, StudioProject
 from annot.labelstudio.tasks import LABELS_SHOWN, TaskKeys, pair_key
 from annot.store import people, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, read_returned
-from annot.store.models import Project, StoredRound
+from annot.store.models import Project, Session, StoredRound
 from annot.store.pools import read_queries
 from annot.store.projects import keep_secret, read_hidden, read_secret
 from annot.study.workspace import Workspace, allow
+
+if TYPE_CHECKING:
+    from annot.labelstudio.gateway import Gateway
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Kinds of projects on a server: their names and commands, their tasks, and their answers on record.
@@ -269,6 +268,8 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
     Where no server is named with the workspace, the local one is taken. In mode `server` it is the server of `person`,
     and one that is named must be theirs. Raises StudioError when there is none, or it refuses.
     """
+    from annot.labelstudio.gateway import Gateway
+
     if isolated(ws):
         assert person is not None
         if ws.studio_url is not None and person not in people_at(ws, ws.studio_url, [person]):
@@ -352,6 +353,8 @@ def open_accounts(
 
     accounts: the address of each pseudonym.
     """
+    from annot.labelstudio.accounts import make_accounts
+
     return make_accounts(gateway.url, accounts, invitation=gateway.invitation, passwords=passwords_file(ws, person))
 
 
@@ -444,6 +447,8 @@ def changed_by_hand(current: StudioProject, recorded: Project) -> dict[str, Any]
 
     If an earlier version of this program sent it, only the settings that every project has.
     """
+    from annot.labelstudio.gateway import PROJECT_SETTINGS
+
     expected = recorded.shows or PROJECT_SETTINGS
     return {name: current.settings.get(name) for name, value in expected.items() if current.settings.get(name) != value}
 

@@ -567,14 +567,3 @@ def _words(reply: ServerReply) -> str:
     if reply.came:
         return f"no answer of a model: {body or 'an empty body'}"
     return f"HTTP {reply.status}: {body or 'without a word'}"
-
-
-def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:
-    """Moment of the first answer and number of answers, by the name and version that the server gave."""
-    served: dict[tuple[str, str], tuple[str, int]] = {}
-    for call in sorted(calls, key=lambda call: call.sent_at):
-        if call.state in ANSWERED:
-            key = call.served or "", call.version or ""
-            first, count = served.get(key, (call.sent_at, 0))
-            served[key] = first, count + 1
-    return served

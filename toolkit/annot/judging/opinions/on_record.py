@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import tomlkit
-from sqlmodel import Session
 
 from annot.base.errors import Faults, InputError, MissingInput, numbered
 from annot.base.names import counted, known_query, moment_now
-from annot.judging.opinions.asking import served_models
-from annot.labelstudio.http_client import is_loopback
 from annot.store import opinions, people, pools, projects
 from annot.store.answers import JUDGEMENTS
-from annot.store.models import AskedModel, ModelCall
+from annot.store.models import AskedModel, ModelCall, Session
 from annot.store.opinions import ANSWERED, READ, REFUSED
 from annot.store.pools import read_queries
 from annot.store.shown import Display, display_parts, hash_of_text
@@ -85,6 +82,8 @@ def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str],
     may_leave: asks the lead; None if there is no terminal. Raises InputError if the texts may not leave, and if the
     owner of this machine has not allowed the study to name the address.
     """
+    from annot.labelstudio.http_client import is_loopback
+
     if is_loopback(url):
         return
     asked_by = f"{SETTINGS_FILE}, [opinions.{name}] url"
@@ -287,6 +286,17 @@ def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
     """All opinions of a study, by name."""
     with ws.reading() as session:
         return tuple(OpinionOnRecord(ws, session, model) for model in opinions.read_asked_models(session))
+
+
+def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:
+    """Moment of the first answer and number of answers, by the name and version that the server gave."""
+    served: dict[tuple[str, str], tuple[str, int]] = {}
+    for call in sorted(calls, key=lambda call: call.sent_at):
+        if call.state in ANSWERED:
+            key = call.served or "", call.version or ""
+            first, count = served.get(key, (call.sent_at, 0))
+            served[key] = first, count + 1
+    return served
 
 
 def changes_of_model(calls: Sequence[ModelCall]) -> Iterator[str]:

@@ -9,8 +9,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from sqlmodel import Session
-
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
 from annot.base.records import Adjudication, Judgement, PairKey, Source, grouped
@@ -46,7 +44,7 @@ from annot.labelstudio.studio_records import REASON_NEEDED, ReadAnnotation, Stud
 from annot.labelstudio.tasks import adjudicate_task, pair_key, reasoned_task, returned_task
 from annot.store import people, pools, projects, trials
 from annot.store.answers import TRIALS, SourcedAdjudication, read_returned
-from annot.store.models import Project
+from annot.store.models import Project, Session
 from annot.store.projects import read_hidden
 from annot.store.shown import read_versions
 from annot.study import outcome as outcomes

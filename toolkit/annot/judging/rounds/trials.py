@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-from sqlmodel import Session
-
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import WHOLE, Assessor, Judgement, PairKey
@@ -26,7 +24,7 @@ from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import feedback_task, full_text_task
 from annot.store import people, trials
-from annot.store.models import Gold
+from annot.store.models import Gold, Session
 from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, Self, get_args
@@ -15,7 +15,17 @@ import numpy.typing as npt
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted
 from annot.base.plugins import loaded
-from annot.base.records import Judgement, Qrel, ScoredDoc, as_trec_eval, grouped, nested, ranked, single_precision
+from annot.base.records import (
+    Judgement,
+    Qrel,
+    ScoredDoc,
+    as_trec_eval,
+    grouped,
+    in_order,
+    nested,
+    ranked,
+    single_precision,
+)
 from annot.base.records import counted as counting
 from annot.base.settings import Convention
 from annot.base.settings import Ties as TieRule
@@ -85,7 +95,8 @@ def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: 
     judged: the grades of all judged documents.
     """
     submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
-    return GradedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, tuple(map(len, groups)))
+    ties = None if submitted.shape[1] == len(groups) else tuple(map(len, groups))
+    return GradedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, ties)
 
 
 def relevant_of(graded: GradedList, family: Family) -> Array:
@@ -146,15 +157,16 @@ def _expected_average_precision(ties: GradedList, relevant: float) -> float:
 def _expected_precision_at_last(ties: GradedList, relevant: float) -> float:
     """Expected precision at the last relevant document.
 
-    It is in the last tie that has one, at place j in C(j - 1, r - 1) of C(m, r) orders.
+    It is in the last tie that has one, at place j in C(j - 1, r - 1) of C(m, r) orders. At the last place m that is a
+    share of r / m, and of any other place, (j - r + 1) / j of the share of the place after it.
     """
     ranks_above = ties.submitted.shape[1]
     for m, r in reversed(list(ties.groups())):
         ranks_above -= m
         if r:
-            orders = math.comb(m, r)
-            chances = ((math.comb(j - 1, r - 1) / orders, ranks_above + j) for j in range(r, m + 1))
-            return math.fsum(chance * relevant / last for chance, last in chances)
+            places = np.arange(m, r - 1, -1)
+            chances = np.cumprod(np.concatenate([[r / m], (places[1:] - r + 1) / places[1:]]))
+            return math.fsum((chances * relevant / (ranks_above + places)).tolist())
     return 0.0
 
 
@@ -307,12 +319,9 @@ def measured_by_query(run: Run, graded: QueryGrades, selection: MeasureSelection
         ours = member is not None and (member[0].kind == JUDGED or ":" in name)
         if member is None or (convention == "trec" and ties != "expected" and not ours):
             others.append(name)
+    here = [name for name in names if name not in others]
     values = {
-        query_id: {
-            name: _measured_documents(convention, name, groups[query_id], grades, relevant_from)
-            for name in names
-            if name not in others
-        }
+        query_id: _measured_documents(convention, here, groups[query_id], grades, relevant_from)
         for query_id, grades in graded.items()
     }
     if others:
@@ -323,14 +332,28 @@ def measured_by_query(run: Run, graded: QueryGrades, selection: MeasureSelection
 
 
 def _measured_documents(
-    convention: str, name: str, groups: Groups, grades: Mapping[str, int], relevant_from: int, cut: int | None = None
-) -> float:
-    """Measure of one list that `family_of` knows. cut: only so many ranks count; None counts all."""
-    family, _ = family_of(convention, name) or (None, 0)
-    if family is not None and family.kind == JUDGED:
-        grades, relevant_from = dict.fromkeys(grades, 1), 1
-    listed = [[grades.get(doc_id, 0) for doc_id in group] for group in groups]
-    return float(measured(convention, name, replace(tied(listed, grades.values(), relevant_from), length=cut))[0])
+    convention: str,
+    names: Sequence[str],
+    groups: Groups,
+    grades: Mapping[str, int],
+    relevant_from: int,
+    cut: int | None = None,
+) -> Values:
+    """Measures of one list that `family_of` knows. cut: only so many ranks count; None counts all."""
+    values: Values = {}
+    lists: dict[bool, GradedList] = {}
+    for name in names:
+        family, _ = family_of(convention, name) or (None, 0)
+        only_judged = family is not None and family.kind == JUDGED
+        if only_judged not in lists:
+            grade_of, lowest = (dict.fromkeys(grades, 1), 1) if only_judged else (grades, relevant_from)
+            listed = [[grade_of.get(doc_id, 0) for doc_id in group] for group in groups]
+            graded = tied(listed, grade_of.values(), lowest)
+            if cut is not None:
+                graded = replace(graded, ties=tuple(map(len, listed)), length=cut)
+            lists[only_judged] = graded
+        values[name] = float(measured(convention, name, lists[only_judged])[0])
+    return values
 
 
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
@@ -345,9 +368,10 @@ def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tup
 
 def _orders_of(query_id: str, groups: Groups) -> list[list[str]]:
     """Draw orders of the documents, seeded by the query's id alone; a list without ties has one order."""
+    if all(len(group) == 1 for group in groups):
+        return [[doc_id for (doc_id,) in groups]]
     draw = generator(0, "orders", query_id)
-    number = ORDERS if any(len(group) > 1 for group in groups) else 1
-    return [[group[place] for group in groups for place in draw.permutation(len(group))] for _ in range(number)]
+    return [[group[place] for group in groups for place in draw.permutation(len(group))] for _ in range(ORDERS)]
 
 
 def knows(convention: str, name: str) -> bool:
@@ -663,7 +687,7 @@ def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], sele
     if not length:
         return dict.fromkeys(names, 0.0)
     values: Values = {}
-    others = []
+    others, of_any_order = [], []
     for name in names:
         family, _ = family_of(convention, name) or (None, 0)
         if family is None:
@@ -673,7 +697,8 @@ def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], sele
             submitted = grades_of_documents[_drawn(query_id, len(doc_ids), length)]
             values[name] = float(measured(convention, name, GradedList(submitted, submitted, relevant_from)).mean())
         else:
-            values[name] = _measured_documents(convention, name, [doc_ids], grades, relevant_from, cut=length)
+            of_any_order.append(name)
+    values |= _measured_documents(convention, of_any_order, [doc_ids], grades, relevant_from, cut=length)
     if others:
         orders = {query_id: drawn_orders(query_id, doc_ids, length)}
         values |= through_ir_measures(orders, {query_id: grades}, others, relevant_from=relevant_from)[query_id]
@@ -705,7 +730,7 @@ class JudgedWhole:
         return True
 
     @property
-    def query_ids(self) -> Collection[str]:
+    def query_ids(self) -> Set[str]:
         """Queries that are graded."""
         return {qrel.query_id for qrel in self.qrels}
 
@@ -720,7 +745,9 @@ class JudgedWhole:
 
     def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
         """Measures of the run on these queries."""
-        qrels = tuple(qrel for qrel in self.qrels if qrel.query_id in query_ids)
+        qrels = self.qrels
+        if self.query_ids - {*query_ids}:
+            qrels = tuple(qrel for qrel in qrels if qrel.query_id in query_ids)
         return evaluate(run, qrels, selection, ties=ties)
 
     def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
@@ -734,7 +761,7 @@ class JudgedWhole:
     def best_order(self, selection: MeasureSelection) -> Evaluation:
         """Measures of the best order of the documents of each query."""
         documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
-        best = {query_id: ranked(of_query) for query_id, of_query in documents.items()}
+        best = {query_id: in_order(of_query) for query_id, of_query in documents.items()}
         return self.measured(best, self.query_ids, selection, ties="order")
 
 

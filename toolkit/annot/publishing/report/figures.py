@@ -328,13 +328,20 @@ def _legend(figure: Any, axes: Any, *, columns: int) -> None:
 def _svg(width: float, height: float, paint: Callable[[Any], None]) -> str:
     """Drawing without the parts that change from one execution to the next: date, version, random ids."""
     from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     buffer = io.StringIO()
     # Both stand on one page: what one names must not be found in the other.
     with rc_context(style(INK) | {"svg.hashsalt": f"annot {width:g}"}):
         figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasSVG(figure)
         paint(figure)
+        # `savefig` would paint the whole figure once only to lay it out.
+        layout = figure.get_layout_engine()
+        assert layout is not None
+        layout.execute(figure)
+        figure.set_layout_engine("none")
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]

@@ -1,0 +1,25 @@
+"""Libraries that are imported when they are first used, so that a command waits only for those that it needs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class LazyLibrary:
+    """A library that is imported, with the named parts of it, when a name in it is first used.
+
+    >>> csv = LazyLibrary("csv")
+    >>> csv.QUOTE_ALL
+    1
+    """
+
+    def __init__(self, name: str, *parts: str) -> None:
+        self._name, self._parts = name, parts
+
+    def __getattr__(self, attribute: str) -> Any:
+        library = import_module(self._name)
+        for part in self._parts:
+            import_module(f"{self._name}.{part}")
+        self.__dict__ |= vars(library)
+        return getattr(library, attribute)
