@@ -13,7 +13,7 @@ TORCH ?= torch==2.13.0
 N ?= 100000
 QUICK = not studio and not browser and not postgres and not benchmark and not long
 
-.PHONY: demo test test-benchmarks test-demo test-neural check docs bench pictures format facet-model golden wheel clean
+.PHONY: demo test test-benchmarks test-long test-neural check docs bench pictures format facet-model golden wheel clean
 
 demo: $(STAMP)
 	$(BIN)/annot demo $(DEMO)
@@ -30,9 +30,9 @@ endif
 test-benchmarks: $(STAMP)
 	$(BIN)/python -m pytest -q -m benchmark tests/test_benchmarks.py tests/story/test_whole_study.py
 
-# The demonstration on a real Label Studio.
-test-demo: $(STAMP)
-	$(BIN)/python -m pytest -q -m long tests/story/test_demo.py
+# The demonstration and other long ways on a real Label Studio.
+test-long: $(STAMP)
+	$(BIN)/python -m pytest -q -m long tests/story
 
 # Systems with encoders. torch comes first and by itself: what asks for it would take another build.
 test-neural: $(NEURAL)

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from annot.base.plugins import WINGS
 
 HEAD = """# The rooms
 
 From the ground up. Each number in the drawing shows how many modules of the room on the left import something from the
-room above. There is no number to the right of the diagonal, so no two rooms import each other.
+room above. There is no number to the right of the diagonal, so no two rooms import each other. The last lines are the
+wings, which are packages next to the core.
 
 ![which room uses which](rooms.svg)
 
@@ -54,13 +56,16 @@ def write(package: Path, folder: Path) -> None:
             raise ValueError(f"these rooms import each other: {', '.join(left)}")
         order.extend(free)
     draw(order, ties, folder / "rooms.svg")
-    rows = [f"| `{room}` | {told(room)} | {len(modules[room])} |" for room in order]
+    rows = [f"| `{room}` | {told(f'annot.{room}')} | {len(modules[room])} |" for room in order]
+    for wing in WINGS:
+        paths = [path for path in (package.parent / wing).rglob("*.py") if path.name != "__init__.py"]
+        rows.append(f"| `{wing}` | {told(wing)} | {len(paths)} |")
     (folder / "rooms.md").write_text(HEAD + "\n".join([*rows, ""]), encoding="utf-8")
 
 
-def told(room: str) -> str:
-    """The docstring of a room, up to its second paragraph's end, as one line."""
-    doc = importlib.import_module(f"annot.{room}").__doc__ or ""
+def told(package: str) -> str:
+    """The docstring of a room or a wing, up to its second paragraph's end, as one line."""
+    doc = importlib.import_module(package).__doc__ or ""
     return " ".join(" ".join(doc.split("\n\n")[:2]).split())
 
 

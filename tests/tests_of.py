@@ -22,7 +22,7 @@ SLOW = ("story", "neural")
 SLOW_MARKS = tuple(f"\npytestmark = pytest.mark.{mark}" for mark in ("studio", "browser", "postgres", "benchmark"))
 
 
-def tests_of(file: Path) -> list[Path]:
+def belonging_to(file: Path) -> list[Path]:
     """Test files that belong to a file of the checkout."""
     file = file.resolve(strict=True)
     if file.is_relative_to(CHECKOUT / "tests") and file.name.startswith("test_"):
@@ -73,7 +73,7 @@ def _named(tree: ast.Module) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    tests = [str(path.relative_to(CHECKOUT)) for name in sys.argv[1:] for path in tests_of(Path(name))]
+    tests = [str(path.relative_to(CHECKOUT)) for name in sys.argv[1:] for path in belonging_to(Path(name))]
     if not tests:
         sys.exit(f"no test belongs to {' '.join(sys.argv[1:])}")
     print(*dict.fromkeys(tests))

@@ -33,6 +33,8 @@ from test_index import in_small_groups
 from test_index_engines import SMALL, differing, digests, made, on
 
 Study = Callable[[str], Path]
+OF_EACH_KIND = ("title_tfidf", "abs_bm25lucene", "abs_tfidfcbow200", "title_ppmi200", LSA)
+"""Methods for each kind of part that an index has; `test_index_engines.py` has them all."""
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +101,7 @@ def add_vectors(folder: Path) -> None:
     ids = paper_ids(folder / "corpus")
     matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
     write_vectors(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
-    with_methods(folder, *METHODS, "drawn")
+    with_methods(folder, *OF_EACH_KIND, "drawn")
 
 
 def with_methods(folder: Path, *methods: str) -> None:
@@ -121,7 +123,7 @@ def put(far: Path) -> dict[str, int]:
 
 def test_index_rankings_and_pools_are_those_of_one_process(unseen: Path, cluster: Engine, tmp_path: Path) -> None:
     expected = made(on(unseen, processes=1))
-    assert sum(name.endswith(".run") for name in expected) == len(METHODS) + 1
+    assert sum(name.endswith(".run") for name in expected) == len(OF_EACH_KIND) + 1
     forget(unseen)
     on(unseen, cluster=cluster.cluster, shards=f"file://{tmp_path}/far")
     assert not differing(made(unseen), expected)

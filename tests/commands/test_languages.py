@@ -73,11 +73,16 @@ def test_a_language_changed_after_pools_were_drawn_draws_no_pool_beside_them(tmp
     say(root, "en")
     refused = annot("pool", "--query", "t2", folder=root)
     assert refused.exit_code == 2
-    assert "abs_bm25: tokens 'words', expected 'unicode-1'" in refused.message()
+    assert "by the rule 'unicode-1' of other languages, new ones would by the rules of English" in refused.message()
     assert "set `[collection] language` in annot.toml back" in refused.message()
+    assert (root / "pools/rankings/manifest.json").read_bytes() == drawn
+    added = annot("pool", "add", "--method", "lsa", folder=root)
+    assert added.exit_code == 2
+    assert "new ones would by the rules of English" in added.message()
     assert (root / "pools/rankings/manifest.json").read_bytes() == drawn
     say(root, "de")
     annot_done("pool", "--query", "t2", folder=root)
+    annot_done("pool", "add", "--method", "lsa", folder=root)
     say(root, "en")
     annot_done("pool", folder=root)
     assert method_settings(Workspace.open(root))["abs_bm25"]["tokens"] == "words"
@@ -190,3 +195,10 @@ def test_word_vectors_of_another_language_are_read_by_its_words(tmp_path: Path) 
     assert (added["kept"], added["unusable"]) == (2, 2)
     say(root, "en")
     assert annot_done("vectors", "add", "--words", tmp_path / "words.vec", "--json", folder=root).data["kept"] == 2
+
+
+def test_a_topic_of_which_no_word_is_in_the_corpus_is_told_with_its_empty_pool(tmp_path: Path) -> None:
+    root = study(tmp_path, "de")
+    annot_done("corpus", "add", file_of(tmp_path, records("de")), folder=root)
+    told = pooled(root, ["Züge der Vögel", "蜜蜂舞蹈"]).message()
+    assert "no method found a document for t1. If no word of a topic is in the corpus" in told

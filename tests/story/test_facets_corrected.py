@@ -96,6 +96,7 @@ def correct_by_keys(study: Study, chromium: Any, changes: list[tuple[int, str]])
 
 @pytest.mark.studio
 @pytest.mark.browser
+@pytest.mark.long
 def test_corrected_labels_become_those_of_the_paper_and_of_its_queries(
     studio: Studio, chromium: Any, tmp_path: Path
 ) -> None:

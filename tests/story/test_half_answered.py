@@ -15,7 +15,7 @@ from command_line import annot_done
 from fixtures_studio import Studio
 from studies import Study, address_of, make_study
 
-pytestmark = [pytest.mark.studio, pytest.mark.browser]
+pytestmark = [pytest.mark.studio, pytest.mark.browser, pytest.mark.long]
 CHOSEN = "[...document.querySelectorAll('.a-grades input')].map(grade => grade.checked).indexOf(true)"
 MARKED = """[...document.querySelectorAll('.a-cand p')].filter(
     sentence => getComputedStyle(sentence).boxShadow !== 'none').map(sentence => sentence.textContent)"""

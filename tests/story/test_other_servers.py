@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
 import pytest
 from annot.base.errors import MissingInput, StudioError
 from annot.base.records import Assessor
-from annot.steps import people as assessors
 from annot.store import people
 from annot.store.database import open_store
 from complete_study import http
-from fixtures_studio import GUARD, Studio
+from fixtures_studio import Studio
 from memory_studio import studio_at_a_socket
 from studies import PEOPLE, Study, add_people, address_of, make_study
 from test_changes import exported, fetch, people_ids, row, send
-
-
-@pytest.mark.studio
-def test_an_account_removed_from_the_server_is_named(studio: Studio, tmp_path: Path) -> None:
-    study = make_study(tmp_path / "study", studio, name="removed-account", per_method=3)
-    leaving = "leaving@story.example.org"
-    assessors.add(study.workspace, "a2", account=leaving, adjudicator=False, dry_run=False)
-    send(study)
-    remove_account(study.studio, people_ids(study)["a2"])
-    pushed = send(study)
-    assert [one.assessor for one in pushed.projects] == ["a1"]
-    assert pushed.notes[0].startswith("a2: has not signed up on the server yet")
-    assert fetch(study).assessors
 
 
 @pytest.mark.studio
@@ -50,14 +35,6 @@ def test_a_deleted_user_takes_no_answer_along(studio: Studio, tmp_path: Path) ->
         fetch(study)
         assert exported(study) == held
         send(study)
-
-
-def remove_account(studio: Studio, user_id: int | None) -> None:
-    """What an administrator does who takes a person off the organisation."""
-    headers = {"Authorization": f"Token {studio.token}"}
-    with httpx.Client(base_url=studio.url, headers=headers, timeout=GUARD, trust_env=False) as http:
-        answer = http.delete(f"/api/organizations/1/memberships/{user_id}/")
-    assert answer.status_code in (200, 204), answer.text
 
 
 def test_a_study_goes_on_after_its_server_was_stopped_and_came_back_at_another_port(tmp_path: Path) -> None:

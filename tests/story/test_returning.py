@@ -1,12 +1,9 @@
-"""Pairs that go back to an assessor: what the assessor finds, which answer counts for what, and what is refused."""
+"""Pairs that go back to an assessor: what the assessor finds, and which answer counts for what."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,7 @@ from annot.measuring.measured import agreement_of
 from annot.study.snapshot import read_snapshot
 from command_line import Result
 from memory_studio import StudioOfMemory
-from studies import Pair, Study, make_study
+from studies import Study, make_study
 
 WHY = "Look at the last sentence of the candidate: whose method is it?"
 
@@ -187,95 +184,3 @@ def test_a_returned_pair_comes_again_with_the_reason_and_both_answers_are_kept(s
     assert (found["waiting"], found["to_withdraw"]) == (0, 0)
     assert "annot push" not in found["next_command"]
     assert annot("qrels").exit_code == 0
-
-
-def test_a_batch_goes_back_in_one_command_and_can_be_taken_back_in_one(study: Study) -> None:
-    annot = partial(command_line.annot, folder=study.folder)
-    first, second, third, *_ = sorted(study.planned()["a1"])
-    rows = [(*first, "a1"), (*first, "a2"), (*second, "a1"), (*third, "a2")]
-    table = study.folder / "back.csv"
-    table.write_text(
-        "".join(
-            ",".join(cells) + "\n"
-            for cells in [("query_id", "doc_id", "to", "why")] + [(*row, f'"{WHY}"') for row in rows]
-        ),
-        encoding="utf-8",
-    )
-    back = ("return", "--file", "back.csv")
-    promised = annot(*back, "--dry-run", "--json")
-    assert returned_rows(annot) == []
-    done = annot(*back, "--json")
-    assert (
-        done.data
-        == promised.data
-        == [
-            {"query_id": query_id, "doc_id": doc_id, "assessor": name, "changed": True}
-            for query_id, doc_id, name in rows
-        ]
-    )
-    assert "4 pairs already returned with this reason; not changed" in annot(*back).stdout
-    annot("push")
-    study.answer("a1", next_task(study, "a1")["id"], 3)
-    annot("pull", "judging")
-    assert Counter(standing for _, standing, _, _ in returned_rows(annot)) == {"answered": 1, "waiting": 3}
-    # One is answered: the table cannot be taken back as it is, and nothing of it is.
-    refused = annot(*back, "--undo")
-    assert refused.exit_code == 2
-    assert "back.csv:2: " in refused.message()
-    assert len(returned_rows(annot)) == 4
-    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
-    table.write_text("".join([lines[0], *lines[2:]]), encoding="utf-8")
-    assert "took back 3 pairs from a1 (1), a2 (2)" in annot(*back, "--undo").stdout
-    assert len(returned_rows(annot)) == 1
-    annot("push")
-    assert [len(study.on_server(name)) for name in ("a1", "a2")] == [
-        len(study.planned()["a1"]) + 1,
-        len(study.planned()["a2"]),
-    ]
-
-
-def test_what_cannot_go_back_is_refused_with_a_remedy(study: Study) -> None:
-    annot = partial(command_line.annot, folder=study.folder)
-    disputed, *_, unjudged = sorted(study.planned()["a1"])
-
-    def refused(pair: Pair, to: str, *more: str, why: str = WHY) -> str:
-        result = annot("return", *pair, "--to", to, *(more or ("--why", why)))
-        assert result.exit_code == 2
-        assert result.stdout == ""
-        return result.message()
-
-    assert "a2 has not judged it" in refused(unjudged, "a2")
-    assert "it belongs to a1, a2" in refused(disputed, "a3")
-    assert "not in this study" in refused(("no-such", disputed[1]), "a1")
-    assert "not planned" in refused((disputed[0], "nothing"), "a1")
-    assert "expected 1 to 300" in refused(disputed, "a1", why=" ")
-    assert "expected 1 to 300" in refused(disputed, "a1", why="w" * 301)
-    assert "must not see" in refused(disputed, "a1", why="Why not 2, as A2 has it?")
-    assert "must not see" in refused(disputed, "a1", why="tell a2@story.example.org")
-    assert "was not returned to a1" in refused(disputed, "a1", "--undo")
-    assert annot("return", *disputed, "--to", "a1", "--why", WHY).exit_code == 0
-    assert "waits for" in refused(disputed, "a1", why="And the title.")
-
-    # A batch is a table; one wrong row, and no pair of it goes back.
-    table = study.folder / "back.csv"
-
-    def file_of(*rows: tuple[str, ...]) -> None:
-        lines = [("query_id", "doc_id", "to", "why"), *rows]
-        table.write_text("".join(";".join(cells) + "\n" for cells in lines), encoding="utf-8")
-
-    _, _, third, fourth, *_ = sorted(study.planned()["a1"])
-    file_of((*third, "a1", WHY), (*unjudged, "a2", WHY), (*fourth, "a2", ""), (*third, "a1", "Again."))
-    assert "back.csv:5: " in annot("return", "--file", "back.csv").message()
-    file_of((*third, "a1", WHY), (*unjudged, "a2", WHY), (*fourth, "a2", ""))
-    result = annot("return", "--file", "back.csv")
-    assert result.exit_code == 2
-    assert "back.csv:3: " in result.message()
-    assert "a2 has not judged it" in result.message()
-    assert "back.csv:4: the reason has 0 characters" in result.message()
-    file_of()
-    assert "found no pair" in annot("return", "--file", "back.csv").message()
-    assert "no such file" in annot("return", "--file", "no.csv").message()
-    assert annot("return", *third, "--to", "a1", "--file", "back.csv").exit_code == 2
-    assert annot("return", *third).exit_code == 2
-    with closing(sqlite3.connect(study.folder / "annot.db")) as database:
-        assert database.execute("SELECT count(*), max(occasion) FROM returned").fetchone() == (1, 2)

@@ -33,6 +33,7 @@ def with_template(folder: Path, day: int) -> None:
 
 
 @pytest.mark.studio
+@pytest.mark.long
 def test_each_person_gets_a_server_and_one_that_was_stopped_comes_back_where_it_was(
     studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,9 +16,9 @@ from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking, grouped
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
-from annot.ranking.corpus import Field
+from annot.ranking.corpus import UNICODE, Field
 from annot.ranking.index import open_index
-from annot.ranking.methods import method_named, rank_all, without_papers
+from annot.ranking.methods import LSA, method_named, rank_all, without_papers
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.store import papers
 from annot.store.papers import beginnings, paper_ids
@@ -183,21 +183,27 @@ def refuse_other_corpus(ws: Workspace, facts: Mapping[str, Any], *, corrected_on
 
 
 def _refuse_other_tokens(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
-    """Raise InputError if a method has cut its tokens by another rule for topics whose rankings stay."""
-    if set(manifest["topics"]) <= set(facts["topics"]):
-        return
-    recorded, new = manifest.get("methods", {}), facts["methods"]
-    faults = [
-        f"{name}: tokens {new[name].get('tokens')!r}, expected {recorded[name].get('tokens')!r}"
-        for name in sorted(new.keys() & recorded.keys())
-        if new[name].get("tokens") != recorded[name].get("tokens")
-    ]
-    if faults:
+    """Raise InputError if the rankings that stay were made with tokens of another rule than the new ones."""
+    new, recorded = facts["methods"], manifest.get("methods", {})
+    others = not set(manifest["topics"]) <= set(facts["topics"])
+    staying = {name: settings for name, settings in recorded.items() if others or name not in new}
+    if len(_by_unicode(new) | _by_unicode(staying)) > 1:
+        rules = [f"the rule {UNICODE!r} of other languages", "the rules of English"]
+        found, expected = reversed(rules) if True in _by_unicode(staying) else rules
         raise InputError(
-            "the other pools were drawn with the words of another language",
-            faults=faults,
+            f"the rankings on record cut texts into words by {expected}, new ones would by {found}",
             hint="draw all pools again with `annot pool`, or set `[collection] language` in annot.toml back",
         )
+
+
+def _by_unicode(methods: Mapping[str, Mapping[str, Any]]) -> set[bool]:
+    """True for a method that ranks by the words of other languages than English, False for one by those of English."""
+    by_words = (
+        settings
+        for settings in methods.values()
+        if "imported" not in settings and settings.get("vectors", {}).get("model", LSA) == LSA
+    )
+    return {settings.get("tokens") == UNICODE for settings in by_words}
 
 
 def _manifest(ws: Workspace) -> dict[str, Any]:

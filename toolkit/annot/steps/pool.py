@@ -250,6 +250,7 @@ def build(
         "commands.pools",
         words=snapshot.words,
         sizes=[len(pool.entries) for pool in drawn_now],
+        empty=[pool.topic_id for pool in drawn_now if not pool.entries],
         same_title=ranker.same_title(),
         passed_over=admission.passed_over_in(drawn_now, drawn.rankings, drawn.admitted),
         dry=[pool.topic_id for pool in drawn_now if pool.dry],
