@@ -166,6 +166,12 @@ FEWEST_FOR_PROCESSES = 20_000
 """Papers below which a process of its own, with its model, costs more than it saves."""
 
 
+def _engine_for(ws: Workspace, papers: int) -> Engine:
+    """Engine of the machine; few papers are labelled in this process."""
+    engine = Engine.of(ws.machine)
+    return Engine(1) if engine.cluster is None and papers < FEWEST_FOR_PROCESSES else engine
+
+
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
     """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
 
@@ -181,9 +187,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     reader = partial(label_shard, model=raw, name=name, labels=ws.settings.labels.names, fits=misfit is None)
     shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
-    engine = Engine.of(ws.machine)
-    if engine.cluster is None and total < FEWEST_FOR_PROCESSES:
-        engine = Engine(processes=1)
+    engine = _engine_for(ws, total)
     counts = _LabelCounts(ws.settings.facets)
     states = states_of(ws)
     # All are predicted before the first is written: that takes minutes, in which others may write.
