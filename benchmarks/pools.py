@@ -1,11 +1,12 @@
 """Time pools of six rankings over a made-up corpus, stage by stage, next to the obvious script.
 
-    python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34] [--untrained]
+    python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34] [--untrained] [--counts]
 
 Makes the corpus, runs `obvious_pools.py` on it, then `annot`, each command in a process of its own. Word vectors are
 trained with the same settings on both sides (200 numbers, 5 passes, words that occur 5 times, two workers), or are
-random (`--untrained`). Prints for each stage wall and processor seconds, and the peak of memory in MB: the proportional
-set of the process and of all it has started, read ten times a second; in brackets without mapped files.
+random (`--untrained`); with `--counts`, `annot` takes count vectors instead. Prints for each stage wall and processor
+seconds, and the peak of memory in MB: the proportional set of the process and of all it has started, read ten times a
+second; in brackets without mapped files.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Cost(NamedTuple):
 COMMAND = Command(
     __doc__,
     paths=("folder",),
-    options={"papers": 100_000, "queries": 34, "without-obvious": False, "untrained": False},
+    options={"papers": 100_000, "queries": 34, "without-obvious": False, "untrained": False, "counts": False},
     smallest="FOLDER --papers 400 --queries 2 --without-obvious --untrained",
     seconds=lambda options: (
         25 + options.papers * (0.0005 if options.untrained else 0.003) * (1 if options.without_obvious else 2)
@@ -76,7 +77,8 @@ def main() -> None:
     print(f"{'':44} {'wall s':>8} {'cpu s':>8} {'MB':>7}")
     if not options.without_obvious:
         obvious(corpus, options.queries, words)
-    annot(options.folder / "study", corpus, papers=options.papers, queries=options.queries, words=words)
+    study = options.folder / "study"
+    annot(study, corpus, papers=options.papers, queries=options.queries, words=words, counts=options.counts)
 
 
 def obvious(corpus: Path, queries: int, words: Path | None) -> None:
@@ -92,13 +94,14 @@ def obvious(corpus: Path, queries: int, words: Path | None) -> None:
     row("obvious: all but word2vec", rest)
 
 
-def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path | None) -> None:
+def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path | None, counts: bool) -> None:
     rows = np.random.default_rng(0).choice(papers, queries + 1, replace=False)
     chosen = study.parent / "queries.csv"
     chosen.write_text("paper_id,facet,sentences\n" + "".join(f"{row},method,1\n" for row in rows[:-1]))
     run("init", study)
     settings = study / "annot.toml"
-    settings.write_text(re.sub(r"\n\[word_vectors\][^[]*", "\n", settings.read_text()) + SETTINGS)
+    text = re.sub(r"\n\[word_vectors\][^[]*", "\n", settings.read_text()) + SETTINGS
+    settings.write_text(text.replace("cbow200", "ppmi200") if counts else text)
     for name, command in {
         "corpus add": ("corpus", "add", corpus),
         "facets": ("facets",),
@@ -120,7 +123,7 @@ def forget_all_but_words(study: Path) -> None:
     """Remove the index but for the word vectors, whose training takes longer than all else."""
     index = study / ".annot" / "index"
     for part in (index / "shards", *index.glob("corpora/*/*")):
-        if not part.name.startswith("words-"):
+        if not part.name.startswith(("words-", "ppmi-")):
             shutil.rmtree(part)
 
 

@@ -42,10 +42,10 @@ def counted_process(made, process):
 
 threading.Thread.start, Popen.__init__ = counted, counted_process
 from contextlib import contextmanager
-from annot.cli import commands
+from annot.base import parallel
 from annot.cli.main import run
 
-limited = commands.limited
+limited = parallel.limited
 
 @contextmanager
 def limited_with_small_shards(processes):
@@ -56,7 +56,7 @@ def limited_with_small_shards(processes):
         index.PAPERS, index.LEAST = 20, 3
         yield
 
-commands.limited = limited_with_small_shards
+parallel.limited = limited_with_small_shards
 try:
     run()
 except SystemExit as end:

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from annot.cli.commands import BY_WORDS, COMMANDS, MODULES, command
+from annot.cli.commands import BY_WORDS, COMMANDS, MODULES, CommandEntry, _help_texts, command
 from command_line import TREE, annot_done
 
 LOADED = """
@@ -48,6 +48,12 @@ def test_the_list_and_the_functions_agree() -> None:
     assert len(BY_WORDS) == sum(map(len, COMMANDS.values()))
 
 
+def test_the_help_that_is_read_from_the_source_is_that_of_the_command() -> None:
+    for words in {*BY_WORDS, *MODULES}:
+        text = _help_texts(CommandEntry(words, MODULES[words.split()[0]]).path)[words]
+        assert text == TREE.at(words).help
+
+
 def test_a_first_word_is_in_one_module() -> None:
     assert {(words.split()[0], listed.module) for words, listed in BY_WORDS.items()} == set(MODULES.items())
 
@@ -71,6 +77,7 @@ def test_a_command_in_another_module_than_the_list_says_is_refused() -> None:
     ("arguments", "modules"),
     [
         (["--version"], set()),
+        (["--help"], set()),
         (["corpus", "--help"], {"prepare"}),
         (["release", "--help"], {"keep"}),
         (["no-such-command"], set()),

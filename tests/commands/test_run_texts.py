@@ -67,7 +67,7 @@ def test_a_study_of_texts_is_ranked_by_the_usual_systems_under_names_that_speak_
     told = annot("run", "--json")
     assert told.exit_code == 0, told.stderr
     ranked = {one["tag"]: one["queries"] for one in json.loads(told.stdout)["data"]}
-    assert ranked == dict.fromkeys(("whole_tfidf", "whole_bm25", "whole_cbow200", "whole_tfidfcbow200"), 2)
+    assert ranked == dict.fromkeys(("whole_tfidf", "whole_bm25", "whole_ppmi200", "whole_tfidfppmi200"), 2)
     assert first_of(texts, "whole_tfidf") == {"T1": "p7", "T2": "p9"}
     assert "topics_left_out" not in facts_of(texts)["whole_tfidf"]
     before = texts.run_file("whole_bm25").read_bytes()
@@ -120,7 +120,7 @@ def test_a_system_with_no_topic_left_is_refused_and_nothing_is_written(
     assert refused.exit_code == 2
     for name in ("sentbert-pp", "scisearch-untrained"):
         assert f"{name} needs the sentences of a query paper" in refused.stderr
-    assert "whole_tfidf, whole_bm25, whole_cbow200, whole_tfidfcbow200, lsa" in refused.message()
+    assert "whole_tfidf, whole_bm25, whole_ppmi200, whole_tfidfppmi200, lsa" in refused.message()
     assert facts_of(texts) == {}
     assert not texts.run_file("whole_tfidf").exists()
 

@@ -94,14 +94,24 @@ def information(papers: list[Paper], settings: CountSettings) -> tuple[list[str]
 def test_cells_are_those_of_the_formula_however_the_corpus_is_cut(
     papers: list[Paper], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shard: int, neighbours: int
 ) -> None:
-    for name, value in (("NEIGHBOURS", neighbours), ("CELLS", neighbours), ("SENTENCES", neighbours)):
+    for name, value in (("NEIGHBOURS", neighbours), ("SENTENCES", neighbours)):
         monkeypatch.setattr(count_vectors, name, value)
     counts = stored_counts(corpus_of(papers, shard=shard), SMALL, tmp_path)
     (tmp_path / "parts").mkdir()
-    firsts = list(count_vectors._write_parts(counts, 6, tmp_path / "parts"))
+    firsts = list(count_vectors._write_parts(counts, [(0, 3), (3, 4), (4, 12)], 6, tmp_path / "parts"))
     parts = count_vectors._parts(array_files.ArrayFolder(tmp_path / "parts", ()), firsts, 6)
     _, expected = information(papers, SMALL)
     np.testing.assert_allclose(vstack([part for part, _ in parts]).toarray(), expected, rtol=1e-6)
+
+
+def test_vectors_are_the_same_bytes_however_the_corpus_is_cut(
+    papers: list[Paper], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(count_vectors, "OF_A_PART", 100)
+    matrices = {
+        made(corpus_of(papers, shard=shard), SMALL, tmp_path / str(shard)).matrix.tobytes() for shard in (3, 7, 100)
+    }
+    assert len(matrices) == 1
 
 
 def test_vectors_are_those_of_the_exact_decomposition(papers: list[Paper], tmp_path: Path) -> None:

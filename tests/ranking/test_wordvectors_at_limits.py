@@ -164,3 +164,20 @@ def test_what_is_rare_is_left_out_and_ties_come_in_the_order_of_the_words(tmp_pa
             corpus, dimensions=3, window=2, min_count=4, epochs=2, seed=1, workers=1, sample=0, memory=2**31,
             scratch=tmp_path, after_epoch=lambda done, total: None,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(("seconds", "message"), [(59, None), (61, "training word vectors: 2 passes over 12 words")])
+def test_a_training_of_a_minute_or_more_says_first_how_long_it_takes(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    seconds: float,
+    message: str | None,
+) -> None:
+    corpus = corpus_of([Paper("p", "", ("b a b a c", "d b a d c c", "rare"))])
+    monkeypatch.setattr(word_vectors, "OF_A_NUMBER", seconds / (12 * 3 * 2))
+    word_vectors.train(
+        corpus, dimensions=3, window=2, min_count=2, epochs=2, seed=1, workers=1, sample=0, memory=2**31,
+        scratch=tmp_path, after_epoch=lambda done, total: None,
+    )  # fmt: skip
+    assert caplog.messages == ([] if message is None else [f"{message}, about 1 minute"])

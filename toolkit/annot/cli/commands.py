@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import os
+import re
 import sys
 import tomllib
 from collections import UserDict, defaultdict
@@ -12,6 +13,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -20,7 +22,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from annot import __version__
 from annot.base.errors import FULL, AnnotError, InputError, MissingInput
-from annot.base.parallel import limited
 from annot.base.plugins import PluginNames, parts
 from annot.cli import options
 from annot.cli.output import WAITING, Output, emit, say
@@ -225,6 +226,28 @@ def _loaded(first: str) -> Any:
     return typer.main.get_group(_first_words[first]).commands[first]
 
 
+_HELP = re.compile(
+    r'^@command\(\s*"([^"]+)".*?^    """(.*?)"""|^group\(\s*"([^"]+)", help="([^"]*)"', re.DOTALL | re.MULTILINE
+)
+"""Words of a command or group, and its help, in the source of a module of commands."""
+
+
+@cache
+def _help_texts(path: str) -> dict[str, str]:
+    """Help of the commands and groups of a module, read from its source, since importing it takes much longer."""
+    spec = find_spec(path)
+    source = Path(spec.origin) if spec is not None and spec.origin is not None else None
+    if source is None or not source.is_file():
+        return {}
+    entries = _HELP.findall(source.read_text(encoding="utf-8"))
+    return {(of_command or of_group): _unwrapped(doc or text) for of_command, doc, of_group, text in entries}
+
+
+def _unwrapped(text: str) -> str:
+    """The text with a line for each paragraph: a terminal breaks the lines itself."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
+
 class AllCommands(TyperGroup):
     """The program `annot`. A command is loaded when it is called or when its help is shown."""
 
@@ -242,7 +265,7 @@ class AllCommands(TyperGroup):
         """First words of all commands."""
         with suppress(InputError):
             self._add_commands(ctx)
-        return super().list_commands(ctx)
+        return [*self.commands]
 
     def _add_commands(self, ctx: Any) -> None:
         if isinstance(self.commands, ByFirstWord) and (plugins := plugins_in(ctx.params.get("workspace") or Path())):
@@ -257,7 +280,7 @@ class AllCommands(TyperGroup):
         overview.commands = {}
         for words, listed in BY_WORDS.items():
             if listed.every_study:
-                text = self.at(words).help
+                text = self.help_of(words)
                 overview.commands[words] = TyperCommand(
                     words, help=text, rich_help_panel="Commands that every study needs"
                 )
@@ -270,6 +293,18 @@ class AllCommands(TyperGroup):
             text = ", ".join(f"{first} {'|'.join(filter(None, found))}".strip() for first, found in verbs.items())
             overview.commands[heading] = TyperCommand(heading, help=text, rich_help_panel=OTHERS)
         super(AllCommands, overview).format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """First words that begin so, each with its help."""
+        bare = copy(self)
+        bare.commands = {first: TyperCommand(first, help=self.help_of(first)) for first in self.list_commands(ctx)}
+        ctx.command = bare
+        return super().shell_complete(ctx, incomplete)
+
+    def help_of(self, words: str) -> str:
+        """Help of the command or group `words`."""
+        path = CommandEntry(words, MODULES[words.partition(" ")[0]]).path
+        return _help_texts(path).get(words) or str(self.at(words).help)
 
     def at(self, words: str) -> Any:
         """The command `words`."""
@@ -513,6 +548,8 @@ def _with_shared_options(
     def run(ctx: typer.Context, **given: Any) -> None:
         if hand_down(ctx):
             return
+        from annot.base.parallel import limited
+
         arguments = {name: given[name] for name in own if name != "ws"}
         WAITING.command, WAITING.far = f"annot {words}", ""
         if "ws" in own:
@@ -555,6 +592,5 @@ def _with_shared_options(
         default = own[name].default if name in own else defaults.get(name)
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    # A terminal breaks the lines of a paragraph itself.
-    run.__doc__ = "\n\n".join(" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
+    run.__doc__ = _unwrapped(function.__doc__ or "")
     return run

@@ -10,7 +10,7 @@ that are the same on every machine. They are on disk: the memory holds a few of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -30,8 +30,8 @@ SMOOTHING, POWER = 0.75, 0.5
 """Exponents of the contexts' counts and of the singular values."""
 NEIGHBOURS = 4_000_000
 """Neighbours that are counted at once; it changes memory and speed, no result."""
-CELLS = 3_000_000
-"""Cells of a part of the matrix; the last digits depend on it."""
+OF_A_PART = 5_000_000
+"""Neighbours of the words of a part of the matrix, which has fewer cells; the last digits depend on it."""
 LEAST = 1e-5
 """Share of the largest singular value below which another is rounding alone."""
 SENTENCES = 20_000
@@ -185,10 +185,13 @@ def train(
     advance: called with (passes over the matrix done, passes in all). Raises InputError if no word has a neighbour.
     """
     totals = corpus.totals("abstract", "words")
+    is_counted = counted.rows >= 0
     height, width = counted.shape
+    # However the corpus is cut into shards, the parts are the same.
+    starts = np.concatenate(([0], np.cumsum(2 * settings.window * totals[is_counted])))
     rank = min(settings.dimensions, height, width)
     with array_files.scratch_for(folder) as scratch:
-        parts = list(_write_parts(counts, width, scratch))
+        parts = list(_write_parts(counts, _runs(starts, OF_A_PART), width, scratch))
         blocks = partial(_parts, array_files.ArrayFolder(scratch, ()), parts, width)
         axes, values = word_vectors.principal_axes(
             blocks, width=width, rank=rank, iterations=settings.iterations, seed=settings.seed, advance=advance
@@ -203,7 +206,7 @@ def train(
         rows = array_files.Blocks((height, kept), word_vectors.rows_of_product(blocks, turned))
         array_files.save_array(scratch / "vectors.npy", rows)
         matrix = array_files.mapped(scratch / "vectors.npy")
-        words = corpus.tokens("words").take(np.flatnonzero(counted.rows >= 0)).to_pylist()
+        words = corpus.tokens("words").take(np.flatnonzero(is_counted)).to_pylist()
         facts = {
             "algorithm": "ppmi", **asdict(settings), "dimensions": kept, "contexts": width, "smoothing": SMOOTHING,
             "power": POWER, "tokens": "words", "trained_on": "abstracts", "abstracts": len(corpus),
@@ -212,11 +215,10 @@ def train(
         word_vectors.save(word_vectors.hashed(words, matrix, facts), folder)
 
 
-def _write_parts(counts: Sequence[Arrays], width: int, folder: Path) -> Iterator[int]:
-    """Write the positive pointwise mutual information, part by part; yield the first row of each."""
+def _write_parts(counts: Sequence[Arrays], runs: Iterable[tuple[int, int]], width: int, folder: Path) -> Iterator[int]:
+    """Write the positive pointwise mutual information of runs of rows; yield the first row of each."""
     smooth = np.sum([shard["contexts"] for shard in counts], axis=0) ** SMOOTHING
     shares = smooth / max(smooth.sum(), 1)
-    bounds = np.sum([shard["bounds"] for shard in counts], axis=0)
 
     def write(run: tuple[int, int]) -> int:
         matrix = _sum([_rows(shard, run, width) for shard in counts])
@@ -233,7 +235,7 @@ def _write_parts(counts: Sequence[Arrays], width: int, folder: Path) -> Iterator
             array_files.save_array(folder / f"{name}-{run[0]}.npy", array)
         return run[0]
 
-    return in_threads(write, _runs(bounds, CELLS))
+    return in_threads(write, runs)
 
 
 def _rows(shard: Arrays, run: tuple[int, int], width: int) -> Sparse:
@@ -245,13 +247,14 @@ def _rows(shard: Arrays, run: tuple[int, int], width: int) -> Sparse:
 
 
 def _sum(matrices: Sequence[Sparse]) -> Sparse:
-    """Sum of matrices of one shape, whose cells need not be in order."""
+    """Sum of matrices of one shape, the cells of each row in the order of the columns."""
     from scipy.sparse import vstack
 
     height, count = matrices[0].shape[0], len(matrices)
     rows = np.arange(height * count).reshape(count, height).T.ravel()
     ones = np.ones(len(rows), dtype=np.int64)
-    return sparse(ones, rows, np.arange(0, len(rows) + 1, count), len(rows)) @ vstack(matrices, format="csr")
+    total = sparse(ones, rows, np.arange(0, len(rows) + 1, count), len(rows)) @ vstack(matrices, format="csr")
+    return total.tocsc().tocsr()
 
 
 def _parts(arrays: Arrays, firsts: Sequence[int], width: int) -> Iterator[tuple[Sparse, slice]]:

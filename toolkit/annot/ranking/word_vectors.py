@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from annot.base import array_files
 from annot.base.errors import InputError
+from annot.base.names import counted
 from annot.base.parallel import in_threads
 from annot.ranking import search
 from annot.ranking.corpus import BLOCK as ROWS_PER_BLOCK
@@ -41,6 +43,9 @@ OVERHEAD = int(0.4 * GIGABYTE)
 0.3)."""
 
 
+LOGGER = logging.getLogger("annot")
+
+
 def gigabytes(size: int) -> str:
     """Bytes as `--memory` takes them, rounded up.
 
@@ -56,6 +61,8 @@ UNFINISHED = "unfinished-words"
 NAMELESS = Path("/proc/self/fd")
 """Folder where Linux lists the open files of a process, also those without a name."""
 
+OF_A_NUMBER = 1.25e-8
+"""Seconds of training for each running word, number of its vector and pass (measured: 0.95 to 1.4)."""
 OF_A_WORD = 500
 """Bytes that gensim keeps for each word besides its two rows of numbers (`Word2Vec.estimate_memory`)."""
 
@@ -168,6 +175,11 @@ def train(
     running_words = int(totals.sum())
     passes = epochs_for(running_words) if epochs == "auto" else epochs
     threads = int(cpu_count()) if workers == "all" else workers
+    seconds = passes * running_words * dimensions * OF_A_NUMBER / threads
+    if seconds >= 60:
+        minutes = counted(round(seconds / 60), "minute")
+        read = f"{counted(passes, 'pass', 'passes')} over {running_words:,} words"
+        LOGGER.warning("training word vectors: %s, about %s", read, minutes)
     model = Resumable(
         vector_size=dimensions, window=window, min_count=min_count, epochs=passes, seed=seed, workers=threads,
         hashfxn=_stable_hash, sorted_vocab=0,
@@ -280,9 +292,11 @@ query papers, mean of 3 draws; `benchmarks/count_vectors.py --table few`):
 
     abstracts          fabs_cbow200    fabs_tfidfcbow200          fabs_ppmi200     fabs_tfidfppmi200
            15                                               +4.9 [+0.7, +9.2]    +8.2 [+4.2, +12.1]
-           60                                              +7.8 [+3.2, +12.4]   +11.8 [+7.4, +16.2]
-          250     -0.8 [-4.2, +2.6]    -0.6 [-3.9, +2.6]  +10.6 [+5.3, +15.8]   +13.6 [+8.8, +18.4]
+          125     +1.6 [-0.1, +3.3]    +0.9 [-0.6, +2.5]   +9.6 [+4.7, +14.4]   +12.6 [+8.2, +16.8]
+          500     +2.0 [-1.5, +5.5]    +4.0 [-0.2, +8.1]  +14.0 [+9.1, +18.7]  +16.7 [+11.4, +21.9]
         1,000     +4.1 [-0.8, +8.9]   +7.0 [+2.0, +11.9]  +17.0 [+12.0, +21.8]  +18.8 [+14.0, +23.4]
+        2,000    +6.9 [+0.9, +12.8]  +10.7 [+5.4, +16.0]  +17.6 [+11.8, +23.4]  +18.7 [+13.0, +24.3]
+        3,368    +9.1 [+3.0, +15.1]  +13.4 [+7.4, +19.2]  +20.9 [+15.0, +26.7]  +21.7 [+15.4, +27.8]
 """
 
 

@@ -18,8 +18,8 @@ SYSTEMS: dict[str, System] = {system.name: system for system in (*papers.TERM_SY
 
 USUAL = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200")
 """Default systems: CSFCube's four term baselines, which need nothing but the corpus."""
-USUAL_OF_TEXTS = tuple(name.replace("fabs_", papers.WHOLE) for name in USUAL)
-"""Default systems of a study in which every topic is a text, under names without a facet."""
+USUAL_OF_TEXTS = tuple(name.replace("fabs_", papers.WHOLE).replace("cbow", "ppmi") for name in USUAL)
+"""Default systems of a study in which every topic is a text, under names without a facet; by counts, as its pools."""
 
 
 def known_systems(plugins: PluginNames = ()) -> dict[str, System]:
