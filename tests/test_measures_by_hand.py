@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -302,3 +303,16 @@ def test_one_assessor_who_judged_all_of_a_query_is_a_ranking() -> None:
 def test_folds_weigh_alike_whatever_their_sizes() -> None:
     values = {"q1": {"AP": 1.0}, "q2": {"AP": 0.0}, "q3": {"AP": 0.5}}
     assert mean_over_folds(values, [["q1"], ["q2", "q3"]]) == {"AP": pytest.approx((1 + 0.25) / 2)}
+
+
+@pytest.mark.parametrize(("tied_above", "size", "relevant"), [(0, 4, 2), (3, 50, 50), (5, 900, 1), (2, 2000, 700)])
+def test_the_precision_at_the_last_relevant_of_a_long_tie_is_that_of_exact_fractions(
+    tied_above: int, size: int, relevant: int
+) -> None:
+    orders = math.comb(size, relevant)
+    expected = sum(
+        Fraction(math.comb(place - 1, relevant - 1), orders) * Fraction(relevant, tied_above + place)
+        for place in range(relevant, size + 1)
+    )
+    graded = tied([[0]] * tied_above + [[2] * relevant + [0] * (size - relevant)], [2] * relevant, 2)
+    assert measured("csfcube", "RP@last", graded)[0] == pytest.approx(float(expected), rel=1e-12)

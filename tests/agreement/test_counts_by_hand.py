@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import krippendorff
 import numpy as np
 import pytest
 from annot.base.stats.inference import clusters_of
 from annot.measuring.agreement.coefficients import (
     OF_COUNTS,
-    OF_TABLES,
     Counts,
     count,
     kendall_tau_b,
@@ -18,8 +16,6 @@ from annot.measuring.agreement.coefficients import (
     tables_between,
     tables_with,
 )
-from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 NAN = np.nan
 RATINGS = np.array([[0, 1, 0, NAN], [0, 1, NAN, NAN], [1, NAN, NAN, NAN]])
@@ -87,48 +83,6 @@ def test_several_sets_of_pairs_have_the_values_that_each_has_alone(name: str) ->
     assert found.tolist() == pytest.approx([float(OF_COUNTS[name](Counts.of_tables(one), (0, 1, 2))) for one in tables])
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize(
-    ("name", "weights"), [("kappa", None), ("kappa_linear", "linear"), ("kappa_quadratic", "quadratic")]
-)
-def test_kappa_of_a_table_is_scikit_learns(name: str, weights: str | None, table: np.ndarray) -> None:
-    cells = [cell for cell in np.ndindex(3, 3) for _ in range(table[cell])]
-    expected = cohen_kappa_score(*zip(*cells, strict=True), weights=weights)
-    assert float(OF_COUNTS[name](Counts.of_tables(table.astype(float)), (0, 1, 2))) == pytest.approx(expected)
-
-
-FOUR_OBSERVERS = np.array(
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
-        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
-    ]
-)
-"""Krippendorff 2011, example C: 12 units with missing values."""
-
-
-@pytest.mark.parametrize("name", ["nominal", "ordinal", "interval"])
-def test_alpha_of_counts_is_that_of_the_package(name: str) -> None:
-    counts = count(FOUR_OBSERVERS, range(1, 6))
-    expected = krippendorff.alpha(FOUR_OBSERVERS, level_of_measurement=name, value_domain=range(1, 6))
-    assert float(OF_COUNTS[f"alpha_{name}"](counts, range(1, 6))) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("name", "published"), [("ac1", 0.77544), ("ac2", 0.91400), ("percent", 81.81818)])
-def test_gwets_figures_of_four_raters(name: str, published: float) -> None:
-    """irrCAC 1.0, gwet.ac1.raw(cac.raw4raters), with weights = "quadratic", and pa.coeff.raw."""
-    assert float(OF_COUNTS[name](count(FOUR_OBSERVERS, range(1, 6)), range(1, 6))) == pytest.approx(published, abs=5e-6)
-
-
-def test_congers_kappa_of_three_assessors() -> None:
-    """By hand: two pairs, (0, 0, 1) and (1, 1, 1). Of the six twos 4 agree; each assessor's shares of grade 1 are 1/2,
-    1/2 and 1, so that two of them agree by chance with 1/2 each time."""
-    ratings = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
-    observed = (1 / 3 + 1) / 2
-    assert float(OF_COUNTS["kappa"](count(ratings, (0, 1)), (0, 1))) == pytest.approx((observed - 0.5) / (1 - 0.5))
-
-
 def test_an_assessor_who_met_nobody_changes_no_kappa() -> None:
     both = np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
     with_third = np.vstack([np.column_stack([both, [NAN, NAN]]), [NAN] * 4 + [1.0]])
@@ -155,17 +109,6 @@ def test_within_one_grade_says_nothing_of_a_scale_of_two() -> None:
     assert OF_COUNTS["percent"](count(apart, (0, 1)), (0, 1)) == 50
     far = np.array([[0.0, 0.0, 1.0, 2.0], [2.0, 0.0, 0.0, 2.0]])
     assert OF_COUNTS["percent_within_one"](count(far, (0, 1, 2)), (0, 1, 2)) == 75
-
-
-@pytest.mark.parametrize(("name", "theirs"), [("spearman_rho", stats.spearmanr), ("kendall_tau_b", stats.kendalltau)])
-def test_rank_correlations_of_tables_are_scipys(name: str, theirs) -> None:
-    tables = TABLES.astype(float)
-    expected = []
-    for table in TABLES:
-        cells = [cell for cell in np.ndindex(3, 3) for _ in range(table[cell])]
-        expected.append(theirs(*zip(*cells, strict=True)).statistic)
-    assert OF_TABLES[name](tables).tolist() == pytest.approx(expected)
-    assert float(OF_TABLES[name](tables[0])) == pytest.approx(expected[0])
 
 
 @pytest.mark.parametrize("correlation", [spearman_rho, kendall_tau_b])

@@ -67,28 +67,9 @@ def test_a_mean_weighs_by_pairs_and_holds_if_most_pairs_have_a_value() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "pairs", "needed"),
-    [("percent", 1, None), ("kappa", 1, 2), ("kappa", 2, None), ("spearman_rho", 2, 3), ("spearman_rho", 3, None)],
-)
-def test_so_many_pairs_are_needed(name: str, pairs: int, needed: int | None) -> None:
-    value = value_of(name, np.array([[0, 1, 2][:pairs], [0, 1, 2][:pairs]], dtype=float), SCALE)
-    if needed is None:
-        assert value == (100.0 if name == "percent" else 1.0)
-    else:
-        was = "1 pair was" if pairs == 1 else f"{pairs} pairs were"
-        assert value.reason.startswith(f"only {was} judged twice; at least {needed} are needed (")
-
-
 def test_one_row_of_grades_and_a_flat_list_are_fewer_than_two_assessors() -> None:
     for ratings in (np.array([[0.0, 1.0]]), np.array([0.0, 1.0])):
         assert value_of("percent", ratings, SCALE).reason == "fewer than two assessors"
-
-
-def test_within_one_grade_needs_three_grades() -> None:
-    given = np.array([[0.0, 1.0], [1.0, 1.0]])
-    assert value_of("percent_within_one", given, SCALE) == 100.0
-    assert value_of("percent_within_one", given, (0, 1)).reason.startswith("on a scale of 2 grades")
 
 
 # -- caveats -----------------------------------------------------------------------------------------------------------

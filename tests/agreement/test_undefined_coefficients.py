@@ -87,11 +87,6 @@ def test_assessors_who_never_met_are_left_out_of_the_mean() -> None:
     assert rho(ratings, grades) == pytest.approx((rho(ratings[:2, :3], grades) + rho(ratings[1:, 3:], grades)) / 2)
 
 
-def test_on_two_grades_within_one_says_nothing() -> None:
-    with pytest.raises(UndefinedStatistic, match="scale of 2 grades"):
-        COEFFICIENTS["percent_within_one"](np.array([[0.0, 1.0], [1.0, 1.0]]), (0, 1))
-
-
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_grade_outside_the_scale_is_refused(name: str) -> None:
     with pytest.raises(InputError) as caught:

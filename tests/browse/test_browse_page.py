@@ -41,17 +41,27 @@ def data(small: Path) -> Any:
     return json.loads(text.partition('type="application/json">')[2].partition("</script>")[0])
 
 
-@pytest.fixture
-def page(small: Path, chromium: Any) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def window(chromium: Any) -> Iterator[tuple[Any, list[str]]]:
+    """A page of a browser, and the faults that it has had."""
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
     page = context.new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    yield page, faults
+    context.close()
+
+
+@pytest.fixture
+def page(small: Path, window: tuple[Any, list[str]]) -> Iterator[Any]:
+    """The collection as it opens."""
+    page, faults = window
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto("about:blank")
     page.goto(small.as_uri())
     yield page
     assert not faults
-    context.close()
 
 
 def titles(page: Any) -> list[str]:
@@ -261,18 +271,17 @@ def contrast(color: str, behind: str) -> float:
     return (bright + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("width", [390, 820, 1280])
-def test_the_page_is_as_wide_as_the_window(width: int, small: Path, chromium: Any) -> None:
-    context = chromium.new_context(viewport={"width": width, "height": 844})
-    page = context.new_page()
-    page.goto(small.as_uri() + "#beside=system-1")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    first, second = (page.locator("article").nth(at) for at in (0, 1))
-    below = second.bounding_box()["y"] > first.bounding_box()["y"]
-    assert below == (width == 390)
-    if width == 390:
-        assert second.locator(".rank").inner_text() == "system-1 1"
-    context.close()
+def test_the_page_is_as_wide_as_the_window(page: Any, small: Path) -> None:
+    for width in (390, 820, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.goto("about:blank")
+        page.goto(small.as_uri() + "#beside=system-1")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        first, second = (page.locator("article").nth(at) for at in (0, 1))
+        below = second.bounding_box()["y"] > first.bounding_box()["y"]
+        assert below == (width == 390)
+        if width == 390:
+            assert second.locator(".rank").inner_text() == "system-1 1"
 
 
 def test_without_grades_nothing_speaks_of_them(chromium: Any, tmp_path: Path) -> None:

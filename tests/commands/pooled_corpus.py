@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 from annot.store import pools
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import Result
-from study_stages import set_in
+from study_stages import copy_study, set_in
 
+MADE: dict[str, Path] = {}
+"""Studies of these tests by what they were made of; nobody writes into them."""
 WORDS = [f"word{at:03d}" for at in range(60)]
 
 
@@ -27,17 +32,29 @@ def paper(number: int, name: str | None = None, **given: object) -> str:
     return json.dumps(record | {"labels": ["background", "method", "method", "result"]} | given)
 
 
-def made(ws: Workspace, annot: Callable[..., Result], lines: list[str]) -> None:
-    """A study of these papers, with a query of the papers p5 and p12 each."""
+def made(ws: Workspace, annot: Callable[..., Result], lines: list[str], *more: tuple[str, ...]) -> None:
+    """A study of these papers, with a query of the papers p5 and p12 each, and what `more` commands make of it.
+
+    It is made once, and copied into the new study `ws` after that.
+    """
+    text = "\n".join(lines) + "\n"
+    key = f"{more} {text}"
+    if key in MADE:
+        shutil.copytree(MADE[key], ws.root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*-wal", "*-shm"))
+        return
     set_in(ws.root, {"pool": {"methods": ["title_tfidf", "abs_tfidf", "cited"]}})
-    (ws.root / "papers.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (ws.root / "papers.jsonl").write_text(text, encoding="utf-8")
     for words in (
-        ("corpus", "add", str(ws.root / "papers.jsonl")),
+        ("corpus", "add", "papers.jsonl"),
         ("facets",),
         ("query", "add", "p5", "--facet", "method"),
         ("query", "add", "p12", "--facet", "method"),
+        *more,
     ):
-        assert annot(*words).exit_code == 0
+        done = annot(*words)
+        assert done.exit_code == 0, done.stderr
+    MADE[key] = Path(tempfile.mkdtemp(prefix="annot-made-")) / "study"
+    copy_study(ws.root, MADE[key])
 
 
 def drawn(ws: Workspace) -> dict[str, set[str]]:

@@ -16,14 +16,12 @@ from annot.measuring.evaluation.other_figures import (
     read_published_named as table,
 )
 from command_line import annot, annot_done
+from csfcube_study import csfcube_study
 
 
 @pytest.fixture(scope="module")
 def imported(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("against") / "study"
-    annot_done("init", folder, folder=folder.parent)
-    annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
-    return folder
+    return csfcube_study(shared, tmp_path_factory.mktemp("against") / "study").root
 
 
 @pytest.mark.parametrize(("name", "figures"), [("csfcube", 10), ("aspire", 4)])

@@ -164,30 +164,28 @@ def test_an_order_of_judging_comes_from_the_times(ws: Workspace, annot: Run, tmp
     assert found == [(f"d{at}",) for at in range(1, 6)]
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "fault"),
-    [
-        ({0: "p1"}, (), "query 'p1' does not end in a facet of annot.toml (-background, -method, -result)"),
-        ({3: 4}, (), "grade '4', expected 0 to 3"),
-        ({}, ("--facet", "methods"), "unknown facet 'methods': did you mean 'method'?"),
-        ({}, ("--adjudicator", "Nobody"), "1 name given with --adjudicator not found in any row"),
-        ({}, ("--grade-column", "grades"), "no column for the grade; did you mean 'grade'?"),
-        (
-            {1: "d99", 2: "Ivo Judge"},
-            ("--adjudicator", "Ivo Judge"),
-            "p1-method d99: adjudicated, but not judged by any assessor",
-        ),
-    ],
-)
-def test_a_fault_changes_nothing(
-    ws: Workspace, annot: Run, tmp_path: Path, change: dict[int, object], options: tuple[str, ...], fault: str
-) -> None:
-    rows = rows_of_study()
-    for column, value in change.items():
-        rows[0][column] = value
-    result = annot("import", "--as", "judgements", write(tmp_path, rows), *options)
-    assert result.exit_code == 2
-    assert fault in result.stderr
+FAULTS: list[tuple[dict[int, object], tuple[str, ...], str]] = [
+    ({0: "p1"}, (), "query 'p1' does not end in a facet of annot.toml (-background, -method, -result)"),
+    ({3: 4}, (), "grade '4', expected 0 to 3"),
+    ({}, ("--facet", "methods"), "unknown facet 'methods': did you mean 'method'?"),
+    ({}, ("--adjudicator", "Nobody"), "1 name given with --adjudicator not found in any row"),
+    ({}, ("--grade-column", "grades"), "no column for the grade; did you mean 'grade'?"),
+    (
+        {1: "d99", 2: "Ivo Judge"},
+        ("--adjudicator", "Ivo Judge"),
+        "p1-method d99: adjudicated, but not judged by any assessor",
+    ),
+]
+
+
+def test_a_fault_changes_nothing(ws: Workspace, annot: Run, tmp_path: Path) -> None:
+    for change, options, fault in FAULTS:
+        rows = rows_of_study()
+        for column, value in change.items():
+            rows[0][column] = value
+        result = annot("import", "--as", "judgements", write(tmp_path, rows), *options)
+        assert result.exit_code == 2
+        assert fault in result.stderr
     assert table(ws, "SELECT COUNT(*) FROM query") == [(0,)]
     assert table(ws, "SELECT COUNT(*) FROM assessor") == [(0,)]
     assert not list(ws.exports.iterdir())

@@ -153,28 +153,24 @@ def test_every_fault_is_told_with_its_task(ws: Workspace, bring: Callable[..., A
     assert bring([task(21, annotation(1, 1, "1"), topic="p9")], "--facet", "method", "--dry-run").exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[]", "found no annotation"),
-        ('{"id": 1}', "found dict, expected a list of tasks"),
-        ("id,rel\n1,2\n", "not valid JSON"),
-        ('[{"id": 1, "topic": "q", "rel": "2", "annotator": 1, "annotation_id": 3}]', "JSON-MIN, which leaves out"),
-        (json.dumps([task(1, annotation(1, 1, "1"))]).replace('"rel"', '"rels"'), "did you mean 'rels'?"),
-    ],
-    ids=["empty", "object", "csv", "json-min", "control"],
-)
-def test_what_is_no_such_export_is_refused(bring: Callable[..., Any], text: str, message: str) -> None:
-    refused = bring(text)
-    assert refused.exit_code == 2
-    assert message in refused.message()
+NO_EXPORTS = [
+    ("[]", "found no annotation"),
+    ('{"id": 1}', "found dict, expected a list of tasks"),
+    ("id,rel\n1,2\n", "not valid JSON"),
+    ('[{"id": 1, "topic": "q", "rel": "2", "annotator": 1, "annotation_id": 3}]', "JSON-MIN, which leaves out"),
+    (json.dumps([task(1, annotation(1, 1, "1"))]).replace('"rel"', '"rels"'), "did you mean 'rels'?"),
+]
 
 
-@pytest.mark.parametrize("given", ["Maybe", "Maybe=4", "=1", "Maybe=-1"])
-def test_a_grade_that_is_none_is_refused(bring: Callable[..., Any], given: str) -> None:
-    refused = bring([task(1, annotation(1, 1, "1"))], "--grade", given)
-    assert refused.exit_code == 2
-    assert "expected VALUE=GRADE, a grade from 0 to 3 or none" in refused.message()
+def test_what_is_no_such_export_and_no_grade_is_refused(bring: Callable[..., Any]) -> None:
+    for text, message in NO_EXPORTS:
+        refused = bring(text)
+        assert refused.exit_code == 2
+        assert message in refused.message()
+    for given in ("Maybe", "Maybe=4", "=1", "Maybe=-1"):
+        refused = bring([task(1, annotation(1, 1, "1"))], "--grade", given)
+        assert refused.exit_code == 2
+        assert "expected VALUE=GRADE, a grade from 0 to 3 or none" in refused.message()
 
 
 def test_an_adjudicator_of_theirs_settles_what_they_disputed(

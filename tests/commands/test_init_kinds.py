@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from annot.base.settings import Kind, Settings, read_settings, settings_of
+from annot.base.settings import Kind, Settings, settings_of
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.study.guidelines import definition_of, shown
 from annot.study.workspace import Workspace
@@ -65,16 +65,6 @@ def test_the_scale_and_what_counts_as_relevant_fit_the_kind(
     limits = settings.corpus
     assert (limits.require_title, limits.min_sentences, limits.min_sentence_tokens) == (False, 1, 1)
     assert "cited" not in settings.pool.methods
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-def test_what_is_not_in_the_file_is_as_its_kind_has_it(tmp_path: Path, kind: Kind) -> None:
-    file = tmp_path / "annot.toml"
-    file.write_text(f'kind = "{kind}"\n[pool]\nper_method = 9\n[facets]\nanswer = []\n', encoding="utf-8")
-    settings, begun = read_settings(file), settings_of(kind)
-    assert settings.pool.per_method == 9
-    assert (settings.pool.methods, settings.scale, settings.corpus) == (begun.pool.methods, begun.scale, begun.corpus)
-    assert settings.facets == {"answer": ()}
 
 
 @pytest.mark.parametrize(
@@ -150,9 +140,3 @@ def test_the_page_for_adjudicators_names_each_cause_on_their_screen_and_no_other
         text = (pages / folder / "adjudication.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| ([^|]+?) \| [A-Z]", text.split("## Why they differ")[1], re.MULTILINE)
         assert rows == ["Choose", *(one.value for one in causes)]
-
-
-def test_the_sources_of_pages_for_texts_are_other_than_those_of_facets() -> None:
-    pages = files("annot.study.guideline_pages")
-    assert "Sormunen" in (pages / "topics" / "sources.md").read_text(encoding="utf-8")
-    assert "CSFCube" in (pages / "sources.md").read_text(encoding="utf-8")

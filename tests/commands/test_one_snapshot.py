@@ -139,14 +139,6 @@ def test_the_files_of_a_release_agree(
     assert reviser.commits > raised["qrels"] + 5
 
 
-def test_a_datasheet_is_of_one_moment(ws: Workspace, annot: Run, revising: Callable[[Reviser], None]) -> None:
-    reviser = Reviser(ws, raised_pairs())
-    revising(reviser)
-    assert annot("datasheet").exit_code == 0
-    raised = int(cells((ws.exports / "datasheet.md").read_text(), "method | 4")[7]) - FINAL
-    assert reviser.commits > raised + 5
-
-
 def test_the_story_of_a_pair_is_of_one_moment(ws: Workspace, annot: Run, revising: Callable[[Reviser], None]) -> None:
     first = judgement(Assignment(QUERIES[0].query_id, DOCUMENTS[0], "a1", 1))
     reviser = Reviser(ws, ([replace(first, grade=at % 2)] for at in range(60)))

@@ -7,90 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import krippendorff
-import numpy as np
 import pytest
 from annot.base.records import Assessor
-from annot.base.stats.values import Undefined
-from annot.measuring.agreement.estimates import QueryRatings
-from annot.measuring.forecast.design import JointGrades, joint_grades
 from annot.store import people, pools
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
 from annot.store.models import Plan
 from annot.study.workspace import Workspace
-from sklearn.metrics import cohen_kappa_score
 from small_study import build
 
 Run = Callable[..., Any]
-GRADES = (0, 1, 2, 3)
-
-
-def of_two(first: list[float], second: list[float], third: list[float] | None = None) -> QueryRatings:
-    ratings = np.array([first, second, *([third] if third else [])], dtype=float)
-    names = ("a1", "a2", "a3")[: len(ratings)]
-    docs = tuple(f"d{at}" for at in range(ratings.shape[1]))
-    nothing = np.full(ratings.shape[1], np.nan)
-    return QueryRatings("q", "method", names, docs, ratings, ~np.isnan(ratings), nothing, nothing > 0)
-
-
-def test_patterns_count_the_pairs_that_enough_have_answered() -> None:
-    """The first document has three answers, of which two are drawn; on the third one gave no grade: a dispute."""
-    nan = float("nan")
-    one = of_two([0, 1, nan, 3], [0, 2, 2, nan], [0, nan, nan, nan])
-    asked = np.array([[True] * 4, [True, True, True, False], [True, False, False, False]])
-    found = joint_grades(
-        [replace(one, asked=asked), of_two([nan], [1])], per_pair=2, seed=1, grades=GRADES, missing="drop"
-    )
-    assert found.query_ids == ("q",)
-    counted = {
-        tuple(row): int(n) for row, n in zip(np.nan_to_num(found.patterns, nan=-1), found.tables[0], strict=True)
-    }
-    assert counted == {(0, 0): 1, (1, 2): 1, (-1, 2): 1}
-    assert dict(zip(counted, found.disputed.tolist(), strict=True)) == {(0, 0): False, (1, 2): True, (-1, 2): True}
-    assert (found.chosen, found.most) == (1, 3)
-    assert not len(joint_grades([one], per_pair=4, seed=1, grades=GRADES, missing="drop").tables)
-
-
-def test_of_more_answers_each_assessors_are_drawn() -> None:
-    """a3 differs from both others on every pair: of 300 pairs of three, two in three are in dispute when two judge."""
-    n = 300
-    found = joint_grades([of_two([1.0] * n, [1.0] * n, [2.0] * n)], per_pair=2, seed=1, grades=GRADES, missing="drop")
-    assert found.tables[:, found.disputed].sum() / n == pytest.approx(2 / 3, abs=0.1)
-
-
-@pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("missing", ["drop", "zero"])
-def test_the_coefficient_of_patterns_is_that_of_all_pairs_together(k: int, missing: str) -> None:
-    """As the krippendorff package has it on the ratings themselves, gaps and all; nominal, ordinal."""
-    rng = np.random.default_rng(3)
-    latent = rng.integers(0, 4, (5, 1, 40))
-    ratings = np.where(rng.random((5, k, 40)) < 0.6, latent, rng.integers(0, 4, (5, k, 40))).astype(float)
-    ratings[rng.random(ratings.shape) < 0.05] = np.nan
-    asked = np.ones((k, 40), dtype=bool)
-    names, docs = tuple("abcd"[:k]), tuple(map(str, range(40)))
-    nothing = np.full(40, np.nan)
-    queries = [
-        QueryRatings(f"q{at}", "method", names, docs, one, asked, nothing, nothing > 0)
-        for at, one in enumerate(ratings)
-    ]
-    found = joint_grades(queries, per_pair=k, seed=1, grades=GRADES, missing=missing)
-    flat = np.concatenate(list(ratings), axis=1)
-    flat = np.nan_to_num(flat, nan=0.0) if missing == "zero" else flat
-    for name, metric in (("alpha_ordinal", "ordinal"), ("alpha_nominal", "nominal")):
-        expected = krippendorff.alpha(reliability_data=flat, value_domain=list(GRADES), level_of_measurement=metric)
-        assert found.estimate(found.tables, name=name, level=0.95).value == pytest.approx(expected)
-    if k == 2 and missing == "zero":
-        assert found.estimate(found.tables, name="kappa", level=0.95).value == pytest.approx(cohen_kappa_score(*flat))
-    alpha = found.estimate(found.tables, name="alpha_ordinal", level=0.9)
-    assert alpha.interval.low < alpha.value < alpha.interval.high
-
-
-def test_what_has_no_value_is_said_so() -> None:
-    unanimous = np.array([[5], [5]])
-    joint = JointGrades(("q1", "q2"), np.array([[1.0, 1.0]]), unanimous, 0, 2, GRADES, "drop")
-    assert isinstance(joint.estimate(unanimous, name="alpha_ordinal", level=0.95).value, Undefined)
-    assert isinstance(joint.estimate(unanimous[:1], name="percent", level=0.95).interval, Undefined)
 
 
 def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
@@ -122,16 +48,6 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
         "with_time": 80,
         "cited": 0.0,
     }
-
-
-def test_more_queries_narrow_the_interval(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=40)
-
-    def width(queries: int) -> float:
-        data = annot("forecast", "--design", "--queries", queries, "--per-method", 2, "--json").data
-        return float(data["forecast"]["width"]["value"])
-
-    assert width(60) < 0.7 * width(10)
 
 
 def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run) -> None:

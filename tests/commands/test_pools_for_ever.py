@@ -31,8 +31,7 @@ def lines() -> Iterator[str]:
 
 @pytest.fixture
 def pooled(ws: Workspace, annot: Annot) -> Workspace:
-    made(ws, annot, list(lines()))
-    assert annot("pool", "--per-method", "3").exit_code == 0
+    made(ws, annot, list(lines()), ("pool", "--per-method", "3"))
     return ws
 
 
@@ -115,12 +114,8 @@ def test_a_near_duplicate_that_is_cited_later_stays_out_of_what_was_drawn(pooled
     assert COPY in drawn(pooled)["p5"]
 
 
-# Of any two events, each comes first in one of these.
-@pytest.mark.parametrize("order", [(citations, papers, by_hand, top_up), (top_up, by_hand, papers, citations)])
-def test_in_whatever_order_a_study_goes_on_its_pools_are_drawn_again(
-    pooled: Workspace, annot: Annot, order: tuple[Callable[[Workspace, Annot], None], ...]
-) -> None:
-    for what in order:
+def test_however_a_study_goes_on_its_pools_are_drawn_again(pooled: Workspace, annot: Annot) -> None:
+    for what in (top_up, by_hand, papers, citations):
         before = drawn(pooled)
         what(pooled, annot)
         after = drawn(pooled)
@@ -261,12 +256,3 @@ def test_a_query_that_is_drawn_again_leaves_the_rankings_of_the_others_as_they_a
     replayed(annot)
     done(annot, "pool", "--query", "p12-method", "--ranking-depth", "500")
     assert on_disk() == before
-
-
-def test_queries_that_are_drawn_one_after_the_other_have_the_rankings_of_both(ws: Workspace, annot: Annot) -> None:
-    made(ws, annot, list(lines()))
-    for query in ("p5-method", "p12-method"):
-        done(annot, "pool", "--per-method", "3", "--query", query)
-    one_by_one = {path.name: path.read_bytes() for path in ws.rankings.glob("*.run")}
-    done(annot, "pool")
-    assert {path.name: path.read_bytes() for path in ws.rankings.glob("*.run")} == one_by_one

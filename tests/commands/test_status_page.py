@@ -11,20 +11,17 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from annot.base.records import Judgement
 from annot.judging.progress import (
     AgreementSoFar,
     by_day,
     papers_with_complete_pairs,
-    progress_of,
     running_agreement,
 )
 from annot.publishing.report.status_page import LEAST_PAPERS, StatusWords
 from annot.steps.status_page import StatusPage
-from annot.store.answers import JUDGEMENTS
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
-from small_study import NOW, build, sourced
+from small_study import NOW, build
 
 Run = Callable[..., Any]
 
@@ -130,13 +127,6 @@ def test_it_says_how_many_papers_are_missing_and_shows_no_grade(ws: Workspace) -
     assert "http" not in re.sub(r'(?s)<meta http-equiv="[^>]*>', "", text), "it asks nothing of a network"
 
 
-def test_it_asks_for_renewal_after_three_intervals(ws: Workspace) -> None:
-    """The script reads the moment, the interval and the number of intervals from these."""
-    build(ws, judged=5)
-    text = page_of(ws, Clock(NOW), every=90).write().read_text(encoding="utf-8")
-    assert 'data-written="2031-03-14T18:00:00+00:00" data-every="90" data-missed="3"' in text
-
-
 def test_titles_and_messages_of_others_are_text_on_it(ws: Workspace, annot: Run) -> None:
     build(ws, judged=5)
     settings = ws.root / "annot.toml"
@@ -201,48 +191,3 @@ def test_it_reloads_itself_says_when_it_is_no_longer_written_and_fits_a_phone(ws
     tab.wait_for_function("document.querySelector('header b').textContent === '18:04:00'")
     assert not tab.locator("#stale").is_visible()
     context.close()
-
-
-def test_the_last_fourteen_days_are_counted_and_the_answers_before_them_in_all(ws: Workspace) -> None:
-    build(ws, judged=25)
-    later = by_day(read_snapshot(ws), now=NOW + timedelta(days=11), zone=UTC)
-    assert len(later.days) == 14
-    assert (later.days[0].day, later.days[-1].day) == (12, 25)
-    one = later.assessors["a1"]
-    assert (one.given[:3], one.n, one.last) == ((10, 5, 0), 25, NOW - timedelta(days=1, hours=6, minutes=-4))
-
-
-def test_pairs_and_people_are_counted_so_far(ws: Workspace) -> None:
-    build(ws, judged=25)
-    found = progress_of(read_snapshot(ws), now=NOW)
-    assert (found.planned, found.judged) == (80, 50)
-    assert [(one.assessor, one.assigned, one.judged, one.cannot_judge) for one in found.assessors] == [
-        ("a1", 40, 25, 0), ("a2", 40, 25, 0),
-    ]  # fmt: skip
-    assert sum(found.assessors[0].grades.values()) == 25
-    assert [(one.query_id, one.pairs, one.complete) for one in found.queries] == [
-        ("p1-method", 10, 10), ("p2-method", 10, 10), ("p3-method", 10, 5), ("p4-method", 10, 0),
-    ]  # fmt: skip
-    assert found.queries[2].by_assessor == {"a1": (5, 10), "a2": (5, 10)}
-    assert found.agreement is not None
-    assert (found.agreement.n_pairs, found.agreement.n_queries, found.agreement.n_papers) == (25, 3, 3)
-    assert (found.settling.disputed, found.settling.open, found.settling.unjudgeable) == (4, 2, 0)
-
-
-def test_an_answer_that_only_one_has_given_does_not_complete_its_pair(ws: Workspace) -> None:
-    build(ws, judged=10)
-    one = Judgement("p2-method", "d00", "a1", 2, judged_at=NOW.isoformat())
-    moment_less = Judgement("p2-method", "d01", "a1", 2)
-    with ws.writing() as session:
-        JUDGEMENTS.record(session, sourced([one, moment_less]), recorded_at=NOW.isoformat())
-    snapshot = read_snapshot(ws)
-    found = progress_of(snapshot, now=NOW)
-    assert (found.queries[1].complete, found.queries[1].by_assessor) == (0, {"a1": (2, 10), "a2": (0, 10)})
-    assert (found.judged, [one.judged for one in found.assessors]) == (22, [12, 10])
-    assert by_day(snapshot, now=NOW, zone=UTC).undated == 1
-
-
-def test_without_a_complete_pair_there_is_no_agreement(ws: Workspace) -> None:
-    build(ws, judged=0)
-    assert running_agreement(read_snapshot(ws)) is None
-    assert progress_of(read_snapshot(ws), now=NOW).agreement is None

@@ -26,9 +26,7 @@ from annot.corpus.labelling import (
     Labeller,
     features,
     read_labelled,
-    read_weights,
     train,
-    viterbi,
 )
 from annot.corpus.query_sentences import offered_facets
 from annot.steps import facets, setup
@@ -138,35 +136,6 @@ def test_how_many_abstracts_are_labelled_together_makes_no_difference(
     expected = labelled_together(shipped[0], abstracts)
     monkeypatch.setattr("annot.corpus.labelling.AT_ONCE", 7)
     assert labelled_together(shipped[0], abstracts) == expected
-
-
-def test_the_weights_are_those_that_crfsuite_tells(small: tuple[Labeller, Plainly]) -> None:
-    info = small[1].tagger.info()
-    weights = read_weights(small[1].raw, name="small")
-    assert weights.labels == tuple(sorted(info.labels, key=lambda label: int(info.labels[label])))
-    assert weights.attributes == {name: int(number) for name, number in info.attributes.items()}
-    at = {label: place for place, label in enumerate(weights.labels)}
-    for (attribute, label), told in info.state_features.items():
-        assert weights.state[at[label], weights.attributes[attribute]] == pytest.approx(told, abs=5.1e-7)
-    assert np.count_nonzero(weights.state) == len(info.state_features)
-    for (before, after), told in info.transitions.items():
-        assert weights.transition[at[before], at[after]] == pytest.approx(told, abs=5.1e-7)
-
-
-def test_the_best_path_is_the_best_of_all_paths() -> None:
-    numbers = np.random.default_rng(4)
-    counts = np.array([1, 4, 2, 5, 3])
-    state, transition = numbers.normal(size=(15, 3)), numbers.normal(size=(3, 3))
-    found = iter(viterbi(state, transition, counts).tolist())
-    first = 0
-    for count in counts:
-
-        def worth(path: tuple[int, ...], first: int = first) -> float:
-            seen = sum(state[first + at, label] for at, label in enumerate(path))
-            return float(seen + sum(transition[pair] for pair in itertools.pairwise(path)))
-
-        assert tuple(next(found) for _ in range(count)) == max(itertools.product(range(3), repeat=count), key=worth)
-        first += count
 
 
 # `annot facets` on a corpus of several shards, where some papers came with labels

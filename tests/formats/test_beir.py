@@ -215,26 +215,6 @@ def test_topics_with_a_title_alone_are_ids_and_texts() -> None:
     assert rows(files["corpus.jsonl"]) == [{"_id": "d", "title": "", "text": "One."}]
 
 
-def test_documents_have_the_fields_that_one_of_them_has() -> None:
-    passages = (Paper("d", "", ("One.",), part_of="book"), Paper("e", "", ("Two.",)))
-    files = write_beir(**asked("T1", papers=passages), folder="", with_text=True)
-    assert [row["metadata"] for row in rows(files["corpus.jsonl"])] == [{"part_of": "book"}, {"part_of": None}]
-    dated = (Paper("d", "", ("One.",), 1999), passages[0])
-    files = write_beir(**asked("T1", papers=dated), folder="", with_text=True)
-    assert rows(files["corpus.jsonl"])[0]["metadata"].keys() == {"year", "part_of"}
-
-
-def test_a_topic_of_several_queries_is_named_with_each() -> None:
-    parts = asked("T1")
-    parts["queries"] = [Query(f"T1-{name}", "T1", name, ()) for name in ("cause", "cure")]
-    found = rows(write_beir(**parts, folder="", with_text=False)["queries.jsonl"])
-    assert [(row["metadata"]["topic_id"], row["metadata"]["facet"]) for row in found] == [
-        ("T1", "cause"),
-        ("T1", "cure"),
-    ]
-    assert "kind" not in found[0]["metadata"]
-
-
 def test_the_type_of_a_paper_is_a_field_of_all_queries_beside_it() -> None:
     parts = asked("T1", papers=(Paper("d", "", ("One.",)), Paper("p", "Title", ("Two.",))))
     parts["texts"] = {"T1": Topic("T1", "Why?")}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 from pathlib import Path
 
 import bibtexparser
 import pytest
 from annot.formats.corpora import bibtex, format_of
-from bibtex_files import Reader, read_file, reader_in, regular_entry, told
+from bibtex_files import Reader, reader_in, regular_entry
 
 
 @pytest.fixture
@@ -196,11 +195,6 @@ def test_all_exports_in_one_file_in_blocks_of_any_size(read: Reader, monkeypatch
         assert read(whole) == [expected for _, expected in EXPORTS.values()]
 
 
-def test_a_compressed_file(tmp_path: Path) -> None:
-    (tmp_path / "refs.bib.gz").write_bytes(gzip.compress(EXPORTS["dblp"][0].encode()))
-    assert read_file(tmp_path / "refs.bib.gz") == [EXPORTS["dblp"][1]]
-
-
 def test_what_another_reader_reads_in_a_regular_file(read: Reader) -> None:
     seed = random.Random(1)
     text = "".join(regular_entry(number, seed) for number in range(200))
@@ -210,12 +204,6 @@ def test_what_another_reader_reads_in_a_regular_file(read: Reader) -> None:
     ]
     assert len(theirs) == 200
     assert read(text) == theirs
-
-
-def test_encodings(read: Reader) -> None:
-    text = "@misc{a, title = {Größe}}\n"
-    assert [read(text.encode(name))[0]["title"] for name in ("utf-8", "utf-8-sig", "utf-16", "cp1252")] == ["Größe"] * 4
-    assert all(told(text.encode(name)) for name in ("utf-8", "utf-8-sig", "utf-16-le", "utf-16", "cp1252"))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 import tracemalloc
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 from annot.formats.corpora import bibtex
 from annot.formats.corpora.pieces import BrokenRecord, Piece
-from bibtex_files import Reader, read_file, reader_in, regular_entry, told
+from bibtex_files import Reader, read_file, reader_in, told
 
 
 @pytest.fixture
@@ -49,10 +48,6 @@ def test_what_people_make_of_an_entry(read: Reader, entry: str, key: str | None,
     other = {"key": "other", "title": "Other"}
     first, second = read(f"{entry}\n@misc{{other, title = {{Other}}}}")
     assert (first.get("key"), first["title"], second) == (key, title, other)
-
-
-def test_entries_on_one_line(read: Reader) -> None:
-    assert [one["key"] for one in read("@misc{a, title={A}}@misc{b} @misc(c, title={C})@misc{d}")] == [*"abcd"]
 
 
 def test_macros_hold_from_their_definition_on_whatever_their_case(read: Reader) -> None:
@@ -162,22 +157,6 @@ def test_a_file_without_an_entry_is_one_fault(read: Reader, text: str) -> None:
 )
 def test_what_is_no_bibtex_is_not_told(text: str) -> None:
     assert not told(text)
-
-
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bibtex, "_BLOCK", 1 << 14)
-    seed = random.Random(2)
-    peaks = []
-    for number in (300, 2400):
-        path = tmp_path / f"{number}.bib"
-        path.write_text("".join(regular_entry(at, seed) for at in range(number)), encoding="utf-8")
-        assert len(read_file(path)) == number
-        tracemalloc.start()
-        for _, record in bibtex.records(Piece(str(path), "bibtex", 0, None)):
-            assert isinstance(record, dict)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < 2 * peaks[0]
 
 
 RUNS = [" ", "\n", "{", '"', "\\{", "a", "$", "\\(", "~", "-", "\\'", "\n%", "x={},", "\n@x{", "}@x(", "#a", ",", "="]

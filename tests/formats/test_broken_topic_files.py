@@ -177,12 +177,6 @@ def test_of_a_long_text_the_beginning_is_shown(text: str, found: str) -> None:
     assert any(fault.startswith(found) for fault in faults_of(text))
 
 
-def test_texts_may_be_as_long_as_the_message_says_and_elements_in_any_number_of_others() -> None:
-    assert len(topics_in(b"1\t" + b"a" * 20_000, name="f").topics[0][1].title) == 20_000
-    text = "<t><topic number='1'><query>" + "<i>" * 1_000 + "a" + "</i>" * 1_000 + "</query></topic></t>"
-    assert topics_in(text.encode(), name="f").topics[0][1].title == "a"
-
-
 def test_what_is_whole_in_a_broken_file_is_checked_too() -> None:
     assert faults_of("<t>\n<topic number='a b'><query>x</query></topic>\n<topic>") == [
         "f:3: not valid XML: no element found at column 8",

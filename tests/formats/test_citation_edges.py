@@ -154,15 +154,6 @@ def test_the_place_of_a_paper_counts_from_the_beginning_of_its_block(
     assert [[place for place, _ in block.broken] for block in blocks] == [[], [], [1, 2]]
 
 
-@pytest.mark.parametrize("citing", ["citing", "citingcorpusid", "from", "source"])
-@pytest.mark.parametrize("cited", ["cited", "citedcorpusid", "to", "target"])
-def test_the_two_columns_have_known_names_in_any_order(tmp_path: Path, citing: str, cited: str) -> None:
-    path = tmp_path / "c"
-    for text in (f"{citing},{cited}\n1,2\n", f"'{cited}' '{citing}'\n2 1\n"):
-        path.write_text(text)
-        assert list(read(path, COLUMNS)) == [("1", "2")]
-
-
 def test_the_first_record_tells_the_format(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     for text, form in (

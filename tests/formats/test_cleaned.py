@@ -49,14 +49,6 @@ def test_a_heading_and_a_lost_sentence_are_told() -> None:
     assert kinds(found) == ("papers", "abstracts", *found.ways, "other number of sentences")
 
 
-def test_only_texts_that_changed_are_shown() -> None:
-    found = changed("The <i>T</i>", ["We did that."])
-    assert found is not None
-    assert (found.before, found.after) == ({"title": "The <i>T</i>"}, {"title": "The T"})
-    assert not found.other_number
-    assert changed("T", ["We did that.", "It helped."]) is None
-
-
 def test_an_abstract_of_one_string_is_not_changed_by_being_cut_into_sentences() -> None:
     assert changed("T", "  We did that.\nIt helped a lot.\n\nSo we stopped.\n") is None
     found = changed("T", "Abstract: We did <i>that</i>.\nIt helped.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 from collections.abc import Iterator
@@ -108,12 +107,6 @@ def test_a_record_of_each_kind_is_told_and_read(tmp_path: Path, name: str) -> No
     assert papers_of(path) == [Paper(paper_id, TITLE, SENTENCES, 2001, labels, cited)] * 2
 
 
-def test_a_compressed_file_is_told_by_its_bytes(tmp_path: Path) -> None:
-    path = lines(tmp_path / "papers-part0.gz", RECORDS["s2orc 2020"])
-    path.write_bytes(gzip.compress(path.read_bytes()))
-    assert [paper.paper_id for paper in papers_of(path) if isinstance(paper, Paper)] == ["1"]
-
-
 def test_a_missing_abstract_or_title_is_left_to_the_filters(tmp_path: Path) -> None:
     path = lines(tmp_path / "x.jsonl", {"_id": "1", "text": TEXT}, {"_id": "2", "title": None, "text": ""})
     assert papers_of(path) == [Paper("1", "", SENTENCES), Paper("2", "", ())]
@@ -185,10 +178,6 @@ def test_a_number_that_is_none_is_no_number(tmp_path: Path) -> None:
     path = tmp_path / "papers.jsonl"
     path.write_text(json.dumps({"paper_id": "p", "title": TITLE, "abstract": TEXT, "year": float("nan")}))
     assert papers_of(path) == [Paper("p", TITLE, SENTENCES)]
-
-
-def test_volumes_of_1969_have_two_digits() -> None:
-    assert anthology_id("C69", "1", "12") == "C69-0112"
 
 
 def test_a_damaged_group_of_rows_is_refused_with_its_file(tmp_path: Path) -> None:

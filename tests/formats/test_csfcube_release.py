@@ -8,19 +8,8 @@ from itertools import groupby
 from statistics import fmean, median
 
 from annot.base.records import Draw
-from annot_csfcube.files import Release, is_release_file
-from csfcube_files import FACETS, LABELS, PAPERS, RANKED, grades_by_query, read
-
-
-def test_two_queries_cut_out_of_the_release_are_read(small: dict[str, bytes]) -> None:
-    part = read(small)
-    assert sorted(query.query_id for query in part.queries) == ["1198964-method", "1791179-method"]
-    assert (len(part.pools), len(part.runs), part.facts.left_out) == (2, 1, ())
-
-
-def test_only_the_files_that_are_read_are_asked_for(files: dict[str, bytes]) -> None:
-    assert len(files) == 41
-    assert not is_release_file("README.md")
+from annot_csfcube.files import Release
+from csfcube_files import FACETS, LABELS, PAPERS, RANKED, grades_by_query
 
 
 def test_counts_of_table_1_on_the_two_facets(release: Release) -> None:

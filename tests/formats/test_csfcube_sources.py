@@ -7,7 +7,7 @@ import json
 import pytest
 from annot.base.errors import MissingInput
 from annot_csfcube.files import Release
-from csfcube_files import PAPERS, POOLS, RATINGS, read
+from csfcube_files import PAPERS, read
 
 
 def test_the_readable_files_tell_the_same_but_for_the_order_of_drawing(
@@ -37,14 +37,6 @@ def test_one_facet_alone_is_a_release_and_what_else_is_listed_is_left_out(
     assert len(part.pools) == 17
     assert part.splits["all"]["fold1_dev"] == release.splits["method"]["fold1_dev"]
     assert part.facts.dropped_candidates == {"41022419": 17, "5111924": 17}
-
-
-def test_ratings_pools_and_papers_are_enough(files: dict[str, bytes], release: Release) -> None:
-    part = read({name: files[name] for name in (RATINGS, POOLS, PAPERS)})
-    assert {query.query_id for query in part.queries} == set(release.splits["method"]["fold1_dev"]) | set(
-        release.splits["method"]["fold1_test"]
-    )
-    assert (part.runs, part.splits, {query.paper_type for query in part.queries}) == ((), {}, {None})
 
 
 def test_a_folder_without_ratings_is_missing_input_with_the_names_expected(files: dict[str, bytes]) -> None:

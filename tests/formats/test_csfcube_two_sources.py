@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot_csfcube.files import Release, is_release_file, read_release
+from annot_csfcube.files import Release, read_release
 
 RATINGS = "test-pid2anns-csfcube-method.json"
 POOLS = "test-pid2pool-csfcube.json"
@@ -158,38 +158,6 @@ def test_without_an_order_the_cited_papers_come_first_and_then_methods_by_name()
     assert [(entry.drawn.method, len(entry.also)) for entry in pool.entries] == [("abs", 1), ("cited", 0)]
 
 
-def test_each_grade_has_its_word() -> None:
-    words = ("Irrelevant (0)", "Related (+1)", "Similar (+2)", "Identical (+3)")
-    text = readable(*(f"{12 + grade} {word}" for grade, word in enumerate(words)))
-    found = read(**{readable_name("7"): text} | dict.fromkeys((RATINGS, POOLS, PAPERS)))
-    assert [one.grade for one in found.decisions] == [0, 1, 2, 3]
-
-
-def test_the_first_sentence_is_on_the_line_of_the_heading() -> None:
-    text = readable("12 Similar (+2)").replace("ABSTRACT: method_label: Only.", "ABSTRACT: Only.")
-    (fault,) = faults_of(**{readable_name("7"): text} | dict.fromkeys((RATINGS, POOLS, PAPERS)))
-    assert fault == f"f/{readable_name('7')}:12: found 'Only.', expected '<label>: <sentence>'"
-
-
-def test_without_a_list_queries_are_in_the_order_of_facets_and_ids() -> None:
-    pooled = CONTENT[POOLS]["7"]
-    two = {
-        RATINGS: {"9": CONTENT[RATINGS]["7"], "7": CONTENT[RATINGS]["7"]},
-        POOLS: {"9": pooled, "7": pooled},
-        PAPERS: [QUERY | {"paper_id": "9"}, *CONTENT[PAPERS]],
-        readable_name("7"): None,
-    }
-    assert [query.query_id for query in read(**two).queries] == ["7-method", "9-method"]
-
-
-def test_what_was_cleaned_is_told_of_the_file_that_papers_come_from() -> None:
-    tagged = {readable_name("7"): readable("12 Similar (+2)", "13 Related (+1)", title="<i>T</i>")}
-    assert read(**tagged).changed == ()
-    assert [one.paper_id for one in read(**tagged, **dict.fromkeys((RATINGS, POOLS, PAPERS))).changed] == ["7"]
-    in_file = [QUERY | {"title": "<i>T</i>"}, *CONTENT[PAPERS][1:]]
-    assert [one.paper_id for one in read(**{PAPERS: in_file}).changed] == ["7"]
-
-
 @pytest.mark.parametrize(
     ("changed", "fault"),
     [
@@ -207,23 +175,3 @@ def test_what_was_cleaned_is_told_of_the_file_that_papers_come_from() -> None:
 )
 def test_a_value_that_cannot_be_is_named(changed: dict[str, Any], fault: str) -> None:
     assert faults_of(**changed) == (fault,)
-
-
-def test_a_query_in_the_splits_is_a_paper_and_behind_the_last_low_line_a_facet() -> None:
-    renamed = {
-        RATINGS: {"a_b": CONTENT[RATINGS]["7"]},
-        POOLS: {"a_b": CONTENT[POOLS]["7"]},
-        PAPERS: [QUERY | {"paper_id": "a_b"}, *CONTENT[PAPERS][1:]],
-        readable_name("7"): None,
-        "evaluation_splits.json": {"method": {"dev": ["a_b_method"]}},
-    }
-    assert read(**renamed).splits == {"method": {"dev": ("a_b-method",)}}
-
-
-@pytest.mark.parametrize(
-    "path", [RATINGS, POOLS, PAPERS, RANKED, readable_name("a-b"), "queries-release.csv", "evaluation_splits.json"]
-)
-def test_the_files_of_a_release_are_known_by_their_paths(path: str) -> None:
-    assert is_release_file(path)
-    assert not is_release_file(f"{path}.bak")
-    assert not is_release_file(f"x/{path}")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
 from annot.base.records import Judgement, PoolEntry
 from annot.base.settings import Settings
 from annot_csfcube.files import Material, Release, is_release_file, misfits, read_release, write_csfcube
@@ -155,18 +154,6 @@ def test_a_title_that_looks_like_a_formula_is_text_in_a_spreadsheet_and_read_bac
     rows = list(csv.reader(io.StringIO(files["queries-release.csv"].decode(), newline="")))
     assert {row[3] for row in rows[1:]} == {f"'{formula}"}
     assert {paper.title for paper in read(files).papers} == {formula}
-
-
-def test_numbers_beyond_all_years_and_grades_are_faults(demo: Material) -> None:
-    files = dict(write_csfcube(demo, folder="", with_text=True))
-    name = "test-pid2anns-csfcube-method.json"
-    for old in (b'"cands": ["', b'relevance_adju": ['):
-        spoiled = files[name].replace(
-            old, old.rstrip(b'"') + b"9" * 5000 + b", " + (b'"' if old.endswith(b'"') else b""), 1
-        )
-        with pytest.raises(InputError) as caught:
-            read({**files, name: spoiled})
-        assert any("a number of too many digits" in fault for fault in caught.value.faults)
 
 
 def test_what_the_format_cannot_say_is_told(demo: Material) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,10 +41,9 @@ def written(delimiter: str, quoting: Any = csv.QUOTE_MINIMAL, line_end: str = "\
 
 
 @pytest.mark.parametrize("delimiter", ",;\t|")
-@pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.txt"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1", "windows-1252"])
-def test_what_is_between_cells_is_told_by_the_header(tmp_path: Path, delimiter: str, name: str, encoding: str) -> None:
-    assert papers(tmp_path / name, written(delimiter).encode(encoding)) == READ
+def test_what_is_between_cells_is_told_by_the_header(tmp_path: Path, delimiter: str) -> None:
+    for name, encoding in (("p.csv", "utf-8"), ("p.tsv", "utf-8-sig"), ("p.txt", "utf-16"), ("p.csv", "latin-1")):
+        assert papers(tmp_path / name, written(delimiter).encode(encoding)) == READ
 
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
@@ -201,11 +198,6 @@ def test_a_table_without_abstracts_is_one_fault(tmp_path: Path) -> None:
     assert broken.faults == ("columns: found PMID, Title, Authors, expected an abstract among them",)
 
 
-def test_formulas_are_text(tmp_path: Path) -> None:
-    row = b'id,title,text\n1,"=HYPERLINK(""http://x"")",=1+1\n'
-    assert papers(tmp_path / "p.csv", row) == [{"paper_id": "1", "title": '=HYPERLINK("http://x")', "abstract": "=1+1"}]
-
-
 @pytest.mark.parametrize(
     ("start", "told"),
     [
@@ -222,20 +214,3 @@ def test_formulas_are_text(tmp_path: Path) -> None:
 )
 def test_a_table_is_told_by_two_known_columns(start: bytes, told: bool) -> None:
     assert CSV.matches(Head("x", start, {})) == told
-
-
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    def peak(count: int) -> int:
-        path = tmp_path / f"{count}.csv.gz"
-        with gzip.open(path, "wt", encoding="utf-8", newline="") as out:
-            writer = csv.writer(out, delimiter=";")
-            writer.writerow(["Title", "Abstract", "DOI"])
-            writer.writerows([f"Título {at}", "Ein “Wort”. " * 60, f"10.1/{at}"] for at in range(count))
-        tracemalloc.start()
-        try:
-            assert sum(1 for _ in csv_rows(Piece(str(path), "csv", 0, None))) == count
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-    assert peak(6_000) < 1.2 * peak(1_500)

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.formats.cleaning import cleaned
-from annot.formats.input_files import json_lines
 from annot.formats.paper_records import paper_of_record, read_papers
 
 LABELS = ("method", "other")
@@ -93,20 +91,3 @@ def test_lines_are_read_one_by_one_and_their_faults_come_together() -> None:
     with pytest.raises(InputError) as caught:
         list(read_papers(["\n"], name="f", known_labels=LABELS))
     assert caught.value.faults == ("f: found no line, or only blank ones, expected one paper per line (JSON Lines)",)
-
-
-def test_letters_are_written_as_they_are() -> None:
-    assert json_lines([{"a": "é"}, {}]) == '{"a": "é"}\n{}\n'
-
-
-@pytest.mark.parametrize("abstract", [["Abstract. We tried.", "It failed."], "ABSTRACT:  We tried. It failed."])
-def test_a_leading_abstract_goes_with_what_is_behind_it(abstract: object) -> None:
-    assert read(abstract=abstract).sentences == ("We tried.", "It failed.")
-    assert read(abstract=["Abstractions.", "Two."]).sentences == ("Abstractions.", "Two.")
-
-
-def test_what_was_not_changed_is_not_among_the_changed() -> None:
-    assert cleaned(read(abstract=[]), GOOD["title"], []) is None
-    changes = cleaned(read(abstract=["Abstract. One."]), GOOD["title"], ["Abstract. One."])
-    assert changes is not None
-    assert changes.ways == ('a leading "Abstract."',)

@@ -16,7 +16,6 @@ import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import FORMATS, Piece, format_named, format_of
 from annot.formats.corpora.datasets import ARXIV
-from annot.formats.corpora.tables import IRDS
 
 LINE = '{"paper_id": "1", "title": "T", "abstract": "A."}'
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><!DOCTYPE collection SYSTEM "schema.dtd">\n'
@@ -49,11 +48,6 @@ def test_the_beginning_of_a_file_tells_its_format_whatever_its_name(
     for name in ("papers.parquet", "papers.json", "papers"):
         (tmp_path / name).write_bytes(write(text))
         assert format_of(str(tmp_path / name), None) == form
-
-
-def test_a_table_that_excel_wrote_as_unicode_text_is_told(tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_bytes("id\ttitle\tabstract\n1\tT\tA.\n".encode("utf-16"))
-    assert format_of(str(tmp_path / "x.txt"), None) == "csv"
 
 
 def test_a_parquet_file_is_told_by_its_first_bytes(tmp_path: Path) -> None:
@@ -91,12 +85,6 @@ def test_a_file_that_tells_nothing_is_refused_once_with_how_it_begins(
     assert "annot corpus add --help" in str(caught.value.hint)
     assert caught.value.faults == ()
     assert format_of(str(path), "annot") == "annot"
-
-
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_format_that_is_named_is_taken(form: str) -> None:
-    assert format_of("p.csv", form) == form
-    assert format_named(form).name == form
 
 
 def test_a_name_that_is_near_to_one_is_suggested() -> None:
@@ -163,17 +151,3 @@ def test_documents_of_a_dataset_are_read_in_one_piece_in_their_order(monkeypatch
     assert caught.value.hint == "https://ir-datasets.com lists them"
     with pytest.raises(InputError, match="queries-only: this dataset of ir_datasets has no documents"):
         form.cut("queries-only")
-
-
-@pytest.mark.parametrize(
-    ("record", "abstract"),
-    [
-        ({"abstract": "A", "text": "T", "body": "B"}, "A"),
-        ({"abstract": "", "text": "T", "body": "B"}, "T"),
-        ({"body": "B"}, "B"),
-        ({}, None),
-    ],
-)
-def test_the_first_text_of_a_document_is_its_abstract(record: dict[str, str], abstract: str | None) -> None:
-    assert IRDS.paper({"doc_id": "1", **record}) == {"paper_id": "1", "title": None, "abstract": abstract}
-    assert IRDS.paper({"doc_id": "1", "year": 1999})["year"] == 1999

@@ -116,18 +116,6 @@ def test_a_facet_is_a_subset_and_shares_the_documents(
     assert ir_datasets.load(f"{name}/method") is method
 
 
-def test_ir_measures_scores_a_run_against_what_ir_datasets_read(
-    material: Material, tmp_path: Path, ir_datasets: ModuleType
-) -> None:
-    import ir_measures
-
-    name = lay_out(tmp_path / "release", material, name="Demo Measures", with_text=True)
-    importlib.import_module("irds_demo_measures")
-    qrels = list(ir_datasets.load(name).qrels_iter())
-    perfect = [ir_measures.ScoredDoc(qrel.query_id, qrel.doc_id, float(qrel.relevance)) for qrel in qrels]
-    assert ir_measures.calc_aggregate([ir_measures.nDCG], qrels, perfect)[ir_measures.nDCG] == pytest.approx(1.0)
-
-
 def test_without_text_there_are_no_documents_and_the_rest_is_there(
     material: Material, tmp_path: Path, ir_datasets: ModuleType
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from annot.formats.corpora import pieces
 from annot.formats.corpora import pieces as cutting
-from annot.formats.corpora.pieces import BrokenRecord, Piece, cut_lines, first_object, json_records
+from annot.formats.corpora.pieces import BrokenRecord, Piece, first_object, json_records
 
 PAPERS: list[dict[str, Any]] = [
     {"id": 1, "title": 'Über \u2028 “quotes” \\ / ""', "n": -1.5e-7, "big": 12345678901234567890, "none": None},
@@ -94,16 +94,6 @@ def test_records_one_a_line_are_told_from_a_text_even_if_the_first_is_broken(tmp
         except json.JSONDecodeError:
             assert isinstance(record, BrokenRecord)
             assert record.record.rstrip("\n") == line
-
-
-def test_only_a_file_of_lines_is_cut_into_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PIECE_BYTES", 100)
-    assert cut_lines(str(written(tmp_path / "text", PAPERS, indent=1))) == [(0, None)]
-    (tmp_path / "lines").write_text("\n".join(map(json.dumps, PAPERS)))
-    cuts = cut_lines(str(tmp_path / "lines"))
-    assert len(cuts) > 1
-    pieces = [Piece(str(tmp_path / "lines"), "json", *cut) for cut in cuts]
-    assert [record for piece in pieces for _, record in json_records(piece)] == PAPERS
 
 
 @pytest.mark.parametrize("block", [1, 7, 1 << 18])

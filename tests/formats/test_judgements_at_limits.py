@@ -85,17 +85,6 @@ def entry(pmid: str, relevant: str = "", partial: str = "", irrelevant: str = ""
     return {"pmid": pmid, "response": {"relevant": [*relevant], "partial": [*partial], "irrelevant": [*irrelevant]}}
 
 
-def test_each_entry_of_relish_is_one_persons_with_its_number_as_line() -> None:
-    found = read_relish(relish(entry("7", "a", "b", "c"), entry("8", "a"), entry("7", "", "a")), name="r")
-    assert {(one.line, one.query, one.document, one.assessor, one.grade, one.occasion) for one in found} == {
-        (1, "7", "a", "a1", 2, 1),
-        (1, "7", "b", "a1", 1, 1),
-        (1, "7", "c", "a1", 0, 1),
-        (2, "8", "a", "a1", 2, 1),
-        (3, "7", "a", "a2", 1, 1),
-    }
-
-
 def test_faults_of_relish_name_the_entry() -> None:
     with pytest.raises(InputError) as caught:
         read_relish(relish(entry("7", "ab", "a"), {"pmid": "8"}, entry("9", "a")), name="r")

@@ -196,9 +196,3 @@ def test_what_a_calculation_left_is_refused_and_no_missing_grade(data: str, foun
     with pytest.raises(InputError) as caught:
         read(data)
     assert caught.value.faults == (f"j.csv:{found}, expected 0 to 3, or an empty cell if there is none",)
-
-
-def test_a_grade_of_thousands_of_digits_is_a_fault() -> None:
-    with pytest.raises(InputError) as caught:
-        read("query,document,assessor,grade\n" + f"q-method,d,ann,{'9' * 5000}\n")
-    assert caught.value.faults[0].startswith("j.csv:2: grade '999")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -176,41 +174,6 @@ def test_no_text_of_a_structured_abstract_is_lost() -> None:
     found = parts_of(abstract)
     assert " ".join(f"{heading}: {text}" if heading else text for heading, _, text in found) == abstract
     assert len(found) == 5
-
-
-def written(n: int) -> str:
-    """Records as PubMed prints them; every seventh has no abstract."""
-
-    def field(tag: str, text: str) -> str:
-        lines = textwrap.wrap(text, 82, drop_whitespace=True)
-        return f"{tag:<4}- " + " \n      ".join(lines) + "\n"
-
-    return "".join(
-        f"PMID- {1 + number}\nOWN - NLM\nDP  - {1950 + number % 70} Mar\n"
-        + field("TI", f"Was über Öfen und Brot in Straße {number} zu sagen ist, {'und mehr ' * 9}")
-        + (field("AB", "Viele Wörter über Öfen und Brot. " * 40) if number % 7 else "")
-        + "".join(f"FAU - Müller, {name}\nAU  - Müller {name}\n" for name in "ABCDEFGHIJ")
-        + f"AID - 10.1000/{number} [doi]\nSO  - Brot. 1999.\n\n"
-        for number in range(n)
-    )
-
-
-def test_every_record_of_a_large_file_is_read_and_memory_does_not_grow(tmp_path: Path) -> None:
-    def peak(n: int) -> int:
-        one = piece(tmp_path / f"{n}.nbib", written(n))
-        tracemalloc.start()
-        assert sum(1 for _, record in MEDLINE.records(one) if isinstance(record, dict)) == n
-        highest = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return highest
-
-    peak(10)
-    assert peak(1_200) < 1.5 * peak(300)
-    found = [one for _, one in papers(tmp_path / "p.nbib", written(20))]
-    assert [one["pmid"] for one in found] == [str(number) for number in range(1, 21)]
-    assert [one["abstract"] is None for one in found] == [number % 7 == 0 for number in range(20)]
-    assert found[3]["abstract"] == ("Viele Wörter über Öfen und Brot. " * 40).strip()
-    assert found[3]["title"] == f"Was über Öfen und Brot in Straße 3 zu sagen ist, {'und mehr ' * 9}".strip()
 
 
 @pytest.mark.parametrize(

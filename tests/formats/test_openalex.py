@@ -59,8 +59,6 @@ def papers(path: Path) -> list[Mapping[str, Any]]:
     return [form.paper(record) for _, record in found if isinstance(record, dict)]
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-@pytest.mark.parametrize("name", ["works.json", "part_000", "works.txt"])
 @pytest.mark.parametrize(
     ("content", "several"),
     [
@@ -71,17 +69,10 @@ def papers(path: Path) -> list[Mapping[str, Any]]:
     ],
     ids=["one work", "list", "page", "page with sorted names"],
 )
-def test_a_work_is_the_same_paper_alone_in_a_list_and_in_a_page(
-    tmp_path: Path, content: Any, several: int, name: str, indent: int | None
-) -> None:
-    (tmp_path / name).write_text(json.dumps(content, indent=indent))
-    assert papers(tmp_path / name) == [PAPER] * several
-
-
-@pytest.mark.parametrize("end", ["\n", ""])
-def test_the_snapshot_has_a_work_a_line(tmp_path: Path, end: str) -> None:
-    (tmp_path / "part_000").write_text("\n".join([json.dumps(WORK), json.dumps(WORK)]) + end)
-    assert papers(tmp_path / "part_000") == [PAPER, PAPER]
+def test_a_work_is_the_same_paper_alone_in_a_list_and_in_a_page(tmp_path: Path, content: Any, several: int) -> None:
+    for name, indent in (("works.json", 2), ("part_000", None)):
+        (tmp_path / name).write_text(json.dumps(content, indent=indent))
+        assert papers(tmp_path / name) == [PAPER] * several
 
 
 def test_pages_written_after_one_another_are_all_read(tmp_path: Path) -> None:
@@ -127,11 +118,6 @@ def test_what_is_no_work_is_refused(given: object) -> None:
         OPENALEX.paper({"id": given, "display_name": "Ada"})
     assert caught.value.message == "no work"
     assert caught.value.faults == (f"id: found {given!r}, expected a work, such as W2741809807",)
-
-
-def test_a_file_of_authors_is_told_as_one_of_openalex_and_has_no_works(tmp_path: Path) -> None:
-    (tmp_path / "authors").write_text('{"id": "https://openalex.org/A1", "display_name": "Ada"}\n')
-    assert format_of(str(tmp_path / "authors"), None) == "openalex"
 
 
 def test_a_deleted_work_is_no_paper_and_cited_by_none() -> None:

@@ -60,12 +60,6 @@ def test_a_line_in_the_style_of_csfcube_and_s2orc_becomes_a_paper() -> None:
     ]
 
 
-@pytest.mark.parametrize("field", ["paper_id", "id", "_id"])
-@pytest.mark.parametrize(("value", "expected"), [("x1", "x1"), (12, "12")])
-def test_the_id_is_found_under_each_of_its_names_and_is_a_string(field: str, value: object, expected: str) -> None:
-    assert read({field: value, "title": "T", "abstract": "One. Two."})[0].paper_id == expected
-
-
 def test_an_abstract_in_one_string_is_split_and_has_no_labels() -> None:
     paper = read({"id": "1", "title": "T", "year": "2020", "abstract": "Abstract. We tag, e.g. Names.\n\nIt works."})[0]
     assert paper == Paper("1", "T", ("We tag, e.g. Names.", "It works."), 2020)
@@ -139,14 +133,6 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
     )
 
 
-@pytest.mark.parametrize(
-    ("year", "fault"),
-    [(2**40, "expected less than 10000"), ("9" * 40, "expected a valid integer"), (True, "valid integer")],
-)
-def test_a_year_that_no_table_holds_is_a_fault(year: object, fault: str) -> None:
-    assert fault in faults_of({**PLAIN, "year": year})[0]
-
-
 def test_a_number_of_five_thousand_digits_is_a_fault() -> None:
     assert "not valid JSON" in faults_of('{"id": ' + "9" * 5000 + ', "title": "T", "abstract": "One."}')[0]
 
@@ -170,10 +156,6 @@ def test_lines_without_a_paper_are_a_fault(lines: list[str]) -> None:
     assert caught.value.faults == (
         "corpus.jsonl: found no line, or only blank ones, expected one paper per line (JSON Lines)",
     )
-
-
-def test_a_byte_order_mark_and_empty_lines_are_passed_over() -> None:
-    assert len(read("\ufeff" + json.dumps(PLAIN), "", " \n")) == 1
 
 
 words = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -205,18 +187,6 @@ def test_a_written_paper_is_read_back_as_it_was_but_for_cleaning(paper: Paper, d
     kept = [(text, label) for one, label in zip(paper.sentences, labels, strict=True) if (text := clean(one))]
     sentences, of_kept = zip(*kept, strict=True) if kept else ((), ())
     assert read(record) == [Paper(paper.paper_id, clean(paper.title), sentences, paper.year, of_kept, paper.citations)]
-
-
-@pytest.mark.parametrize("year", [2**31, -(2**40), "9" * 5000, "20001"])
-def test_a_year_that_is_none_is_a_fault(year: object) -> None:
-    (fault,) = faults_of({**PLAIN, "year": year})
-    assert fault.startswith("corpus.jsonl:1: year: found ")
-    assert len(fault) < 200
-
-
-def test_a_number_of_too_many_digits_is_a_fault_of_its_line() -> None:
-    long = json.dumps(PLAIN).replace('"fic0101"', "7" * 5000, 1)
-    assert faults_of(PLAIN, long) == ("corpus.jsonl:2: not valid JSON: a number of too many digits",)
 
 
 ODD = st.sampled_from(

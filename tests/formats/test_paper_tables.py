@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import math
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import tables
 from annot.formats.corpora.pieces import BrokenRecord, Piece
-from annot.formats.corpora.tables import CSV, PARQUET, csv_rows, parquet_rows, row_groups, table_paper
+from annot.formats.corpora.tables import csv_rows, parquet_rows, row_groups, table_paper
 
 
 @pytest.mark.parametrize(
@@ -77,11 +76,6 @@ def test_a_cell_beyond_the_limit_is_broken(tmp_path: Path, monkeypatch: pytest.M
     assert len(found) == 2
 
 
-def test_a_cell_has_sixteen_mebibytes_at_most(tmp_path: Path) -> None:
-    rows(tmp_path / "p.csv", b"id,title\n1,2\n")
-    assert csv.field_size_limit() == 16 * 1024**2
-
-
 @pytest.mark.parametrize(
     ("header", "fault"),
     [
@@ -127,11 +121,3 @@ def test_an_empty_table_is_one_piece_of_no_rows_and_no_table_is_refused(tmp_path
     path.write_bytes(b"id,title\n")
     with pytest.raises(InputError, match="not a Parquet file"):
         row_groups(str(path))
-
-
-def test_tables_are_no_json_and_only_csv_is_known_by_its_ending() -> None:
-    assert (CSV.endings, PARQUET.endings) == ((".csv", ".tsv"), ())
-    for form in (CSV, PARQUET):
-        assert not form.by_name
-        assert not form.fits({"id": "1", "title": ""})
-    assert CSV.cut("anything") == [(0, None)]

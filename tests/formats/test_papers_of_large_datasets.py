@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import pytest
 from annot.base.errors import MOST_FAULTS, InputError
 from annot.base.settings import Settings
-from annot.formats.corpora import BrokenRecord, Piece, datasets, tables
+from annot.formats.corpora import Piece, datasets, tables
 from annot.formats.corpora import pieces as cutting
 from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, shares_of, spread_rows
-from annot.formats.corpora.pieces import PieceRead, json_records
+from annot.formats.corpora.pieces import PieceRead
 from annot.formats.paper_records import paper_of_record
 
 LABELS = Settings().labels.names
@@ -124,20 +123,6 @@ def test_shares_follow_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.
     assert shares_of([str(packed), str(plain)]) == 4
 
 
-@pytest.mark.parametrize(
-    ("year", "read"), [(-9999, -9999), (9999, 9999), ("2001", 2001), ("-12", -12), (-10_000, None), (10_000, None)]
-)
-def test_years_have_at_most_four_digits(year: Any, read: int | None) -> None:
-    record = {"paper_id": "a", "title": "T", "abstract": "A.", "year": year}
-    if read is not None:
-        assert paper_of_record(record, LABELS).year == read
-    else:
-        with pytest.raises(InputError, match=r"^year cannot be used"):
-            paper_of_record(record, LABELS)
-    with pytest.raises(InputError, match=r"^year cannot be used"):
-        paper_of_record(record | {"year": "20011"}, LABELS)
-
-
 @pytest.mark.parametrize(("truncated", "labels", "fits"), [(True, 1, True), (True, 3, False), (False, 1, False)])
 def test_fewer_labels_than_sentences_are_left_out_where_they_were_truncated(
     truncated: bool, labels: int, fits: bool
@@ -154,42 +139,6 @@ def test_fewer_labels_than_sentences_are_left_out_where_they_were_truncated(
         assert caught.value.faults == (f"{labels} label{'s' if labels > 1 else ''} for 2 sentences",)
 
 
-@pytest.mark.parametrize(
-    ("line", "bytes_before", "shown"),
-    [
-        (
-            json.dumps("x" * 60),
-            b"",
-            ("not a JSON object", 'found "' + "x" * 39 + ", expected one JSON object per line"),
-        ),
-        ("{", b"", ("not valid JSON", None)),
-        ("[1]", b"\xef\xbb\xbf", ("not a JSON object", "found [1], expected one JSON object per line")),
-    ],
-)
-def test_a_line_that_is_no_object_is_broken(
-    tmp_path: Path, line: str, bytes_before: bytes, shown: tuple[str, str | None]
-) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_bytes(bytes_before + b'{"a": NaN}\n \n' + line.encode() + b"\n\xff\n")
-    first, blank, (place, broken), (last, bad) = json_records(Piece(str(path), "annot", 0, None))
-    assert (first, blank, place, last) == ((1, {"a": None}), (2, None), 3, 4)
-    assert isinstance(broken, BrokenRecord)
-    assert broken.reason == shown[0]
-    assert shown[1] is None or broken.faults == (shown[1],)
-    assert isinstance(bad, BrokenRecord)
-    assert bad == BrokenRecord("not UTF-8", ("not UTF-8: invalid start byte (bytes b'\\xff')",), "\ufffd\n")
-
-
-def test_a_file_of_lines_is_cut_at_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "PIECE_BYTES", 10)
-    path = tmp_path / "p"
-    for size, pieces in ((0, [(0, None)]), (10, [(0, None)]), (11, [(0, 10), (10, 11)]), (20, [(0, 10), (10, 20)])):
-        path.write_bytes(b"x" * size)
-        assert cutting.cut_lines(str(path)) == pieces
-    path.write_bytes(b"\x1f\x8b" + b"x" * 20)
-    assert cutting.cut_lines(str(path)) == [(0, None)]
-
-
 def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cutting.LONGEST_LINE == 32 * 1024 * 1024
     monkeypatch.setattr(cutting, "LONGEST_LINE", 10)
@@ -199,14 +148,6 @@ def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytes
     path.write_bytes(b"a\n" + b"x" * 10 + b"\n")
     with pytest.raises(InputError, match="a line of more than 10 bytes from byte 2 on"):
         list(cutting.read_lines(Piece(str(path), "annot", 0, None)))
-
-
-@pytest.mark.parametrize(
-    ("year", "read"),
-    [(2001.0, "2001"), (math.nan, None), (" 2001.0 ", "2001"), ("", None), (2001, "2001"), ("n.d.", "n.d.")],
-)
-def test_a_year_in_a_table_may_have_a_point(year: Any, read: Any) -> None:
-    assert tables.table_paper({"id": "1", "year": year, "unknown": 1}) == {"paper_id": "1", "year": read}
 
 
 def test_ids_in_one_cell_are_parted_by_spaces_semicolons_commas_or_bars() -> None:

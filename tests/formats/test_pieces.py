@@ -97,24 +97,6 @@ def test_a_piece_has_sixteen_mebibytes_and_a_line_thirty_two_at_most(tmp_path: P
         lines_in(Path(sparse(tmp_path / "p", longest + 1)), 0, None)
 
 
-def test_a_compressed_file_holds_up_to_a_hundred_times_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(input_files, "LONGEST_LINE", 0)
-    path = tmp_path / "p"
-    size = next(size for size in range(30, 60) if len(gzip.compress(b"a" * 100 * size)) == size)
-    for more in (0, 1):
-        text = b"a" * (100 * size + more)
-        path.write_bytes(gzip.compress(text))
-        assert len(text) == 100 * path.stat().st_size + more
-        with opened(path) as file:
-            if more:
-                with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
-                    file.read()
-            else:
-                assert file.read() == text
-
-
 def test_a_compressed_file_is_known_by_its_bytes_and_a_cut_one_refused(tmp_path: Path) -> None:
     whole = gzip.compress(b"text\n" * 100)
     named = {"plain.gz": b"text", "packed.txt": whole, "short": b"\x1f", "cut": whole[:-5], "empty": b""}

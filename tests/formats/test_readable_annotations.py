@@ -125,9 +125,3 @@ def test_a_block_that_is_too_short_a_repeated_candidate_and_no_paper_are_faults(
 def test_grades_are_written_in_words_with_their_number(word: str, grade: int) -> None:
     found = read([*QUERY, *changed(FIRST, 3, f"adju relevance: {word}")])
     assert [one.grade for one in found.decisions] == [grade]
-
-
-def test_an_opening_sentence_that_is_none_is_a_fault_of_its_line() -> None:
-    assert faults_of([*QUERY, *FIRST, *changed(SECOND, 7, "ABSTRACT: no label here")]) == [
-        f"{len(QUERY) + len(FIRST) + 7}: found 'no label here', expected '<label>: <sentence>'"
-    ]

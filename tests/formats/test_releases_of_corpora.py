@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from annot.formats.corpora import datasets, tables
+from annot.formats.corpora import datasets
 from annot.formats.corpora.datasets import S2ORC, SEMANTIC_SCHOLAR, joined, shares_of, spread_rows
-from annot.formats.corpora.pieces import BrokenRecord, Piece, PieceRead, json_records
+from annot.formats.corpora.pieces import BrokenRecord, Piece, PieceRead
 from annot.formats.corpora.tables import IRDS
 
 
@@ -80,32 +80,6 @@ def test_a_document_of_a_dataset_has_its_first_text_as_abstract() -> None:
     assert IRDS.paper({"doc_id": "1", "title": "x", "body": "B"}) == {"paper_id": "1", "title": "x", "abstract": "B"}
     assert IRDS.paper({"doc_id": "1"})["abstract"] is None
     assert IRDS.by_name
-
-
-def entries(path: Path, text: str) -> list[tuple[int, Any]]:
-    path.write_text(text)
-    return list(json_records(Piece(str(path), "json", 0, None)))
-
-
-def test_one_json_text_has_the_papers_of_its_object_or_list(tmp_path: Path) -> None:
-    path = tmp_path / "p.json"
-    assert entries(path, '{"x": {"id": 1}, "y": {"id": 2}}') == [(1, {"id": 1}), (2, {"id": 2})]
-    assert entries(path, '{"id": 1, "metadata": {}}') == [(1, {"id": 1, "metadata": {}})]
-    assert entries(path, "{}") == [(1, {})]
-    assert entries(path, '[{"id": 1}, 7]') == [
-        (1, {"id": 1}),
-        (2, BrokenRecord("not a JSON object", ("found 7, expected a JSON object",), "7")),
-    ]
-    assert entries(path, '{"id": 1}\n\n{"id": 2}\n') == [(1, {"id": 1}), (2, None), (3, {"id": 2})]
-    assert tables.plain_paper({"_id": "1", "text": "T", "metadata": {"year": 1}}) == {
-        **{"paper_id": "1", "title": None, "abstract": "T", "metadata": {"year": 1}}
-    }
-    assert "metadata" not in tables.plain_paper({"_id": "1", "text": "T", "metadata": "x"})
-    assert tables.BEIR.fits({"_id": "1", "text": ""})
-    assert not tables.BEIR.fits({"_id": "1"})
-    assert tables.CSFCUBE.fits({"pred_labels": []})
-    assert not tables.CSFCUBE.fits({})
-    assert tables.ANNOT.fits({})
 
 
 def spread(folder: Path, number: int, *lines: object) -> PieceRead:

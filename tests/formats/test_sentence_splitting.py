@@ -43,10 +43,6 @@ def test_a_lost_space_before_an_opening_word_is_a_boundary_and_a_name_with_a_sto
     assert split_sentences("We use Node.Js here and system.Out too.") == ("We use Node.Js here and system.Out too.",)
 
 
-def test_no_sentence_of_an_empty_text() -> None:
-    assert split_sentences(" \n\n ") == ()
-
-
 @settings(deadline=None)
 @given(st.text(st.sampled_from('aAbTheWe .!?()[]"\n019;…é'), max_size=80))
 def test_nothing_is_lost(text: str) -> None:

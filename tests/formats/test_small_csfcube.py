@@ -116,11 +116,6 @@ def test_splits_and_runs_are_those_of_rated_queries_and_others_are_left_out() ->
     assert (found.facts.papers_from, found.facts.missing_ratings) == (PAPERS, 1)
 
 
-def test_ratings_pools_and_papers_are_enough() -> None:
-    found = read(**{LIST: None, SPLITS: None, RANKED: None})
-    assert (found.splits, found.runs, found.queries[0].paper_type) == ({}, (), None)
-
-
 def changed_ratings(**columns: Any) -> dict[str, Any]:
     return {RATINGS: {"7": {name: of for name, of in (RATED | columns).items() if of is not None}}}
 
@@ -215,12 +210,6 @@ def test_bytes_that_are_not_utf8_are_a_fault_of_their_line() -> None:
 def test_a_facet_may_have_a_line_below_in_its_query_and_not_in_its_name() -> None:
     splits = {"method": {"dev": ["7_method", "7_1_method"]}}
     assert faults_of(**{SPLITS: splits}) == (f"f: {SPLITS}: method, dev: query 7_1 has no ratings for facet method",)
-
-
-def test_papers_whose_text_was_cleaned_are_those_of_the_papers_file() -> None:
-    dirty = paper("12", "method") | {"abstract": ["Sentence &amp; 0."]}
-    assert [one.paper_id for one in read(**{PAPERS: [CONTENT[PAPERS][0], dirty, CONTENT[PAPERS][2]]}).changed] == ["12"]
-    assert read().changed == ()
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.base.records import Query
-from annot.formats.cleaning import CleanedCounts, Way, clean, cleaned, counts_of, ways
-from annot.formats.corpora import BrokenRecord, Piece, format_of
-from annot.formats.corpora.pieces import json_records
+from annot.formats.cleaning import clean
 from annot.formats.corpora.tables import irds_paper
 from annot.formats.corpora.xml_papers import acl_records as acl_records
 from annot.formats.corpora.xml_papers import anthology_id
@@ -27,7 +25,6 @@ from annot.formats.trec import (
     match_lines,
     read_matches,
     read_metadata,
-    read_qrels,
     read_query_topics,
     read_submitted,
     write_query_topics,
@@ -65,12 +62,6 @@ def test_each_wrong_line_of_the_topics_of_queries_is_a_fault(file: str, column: 
     )
 
 
-def test_relevance_has_at_most_nine_characters() -> None:
-    assert read_qrels(["q 0 d 123456789", "q 0 e -12345678"], name="f")[0].relevance == 123456789
-    with pytest.raises(InputError):
-        read_qrels(["q 0 d 1234567890"], name="f")
-
-
 def test_a_wrong_part_of_a_run_is_told_with_its_place_and_forty_characters() -> None:
     with pytest.raises(InputError) as caught:
         read_submitted(b"\n\xff", name="f")
@@ -106,12 +97,6 @@ def test_letters_that_were_not_misread_stay_beside_one_that_was() -> None:
     assert clean("Ã© it\x92s") == "Ã© it’s"
 
 
-def test_a_tag_behind_entities_counts_as_both() -> None:
-    assert ways("&#38;lt;i&#38;gt;x") == {Way.ENTITIES, Way.TAGS}
-    assert ways("x") == set()
-    assert counts_of({}) == CleanedCounts(0, 0, 0, 0, ())
-
-
 class Named(Strict):
     name: str
 
@@ -142,39 +127,10 @@ def test_ids_of_the_anthology(collection: str, volume: str, number: str, expecte
     assert anthology_id(collection, volume, number) == expected
 
 
-def test_papers_of_the_anthology_are_numbered_from_one(tmp_path: Path) -> None:
-    path = tmp_path / "P18.xml"
-    start = '<collection id="P18"><volume id="1"><meta><year>2018</year></meta>'
-    path.write_text(f'{start}<paper id="3"><title>A</title></paper><paper id="4"><title>B</title></paper><x>')
-    first, second, broken = acl_records(Piece(str(path), "acl", 0, None))
-    assert first == (1, {"paper_id": "P18-1003", "title": "A", "abstract": None, "year": "2018"})
-    assert second[0] == 2
-    assert broken[0] == 3
-    assert isinstance(broken[1], BrokenRecord)
-
-
 def test_the_first_text_of_a_document_is_its_abstract() -> None:
     assert irds_paper({"doc_id": "d", "text": "t", "body": "b", "year": 1})["abstract"] == "t"
     assert irds_paper({"doc_id": "d", "abstract": "a", "text": "t"})["abstract"] == "a"
     assert irds_paper({"doc_id": "d"}) == {"paper_id": "d", "title": None, "abstract": None}
-
-
-def test_a_file_is_told_by_its_first_hundred_lines(tmp_path: Path) -> None:
-    path = tmp_path / "papers.jsonl"
-    path.write_text("no object\n" * 99 + '{"pred_labels": []}\n')
-    assert format_of(str(path), None) == "csfcube"
-    path.write_text("no object\n" * 100 + '{"pred_labels": []}\n')
-    with pytest.raises(InputError, match="begins with 'no object'"):
-        format_of(str(path), None)
-
-
-def test_an_entry_that_is_no_object_is_shown_with_forty_characters(tmp_path: Path) -> None:
-    path = tmp_path / "papers.json"
-    path.write_text(json.dumps([{"id": "a"}, "x" * 60]))
-    (_, (place, broken)) = json_records(Piece(str(path), "json", 0, None))
-    assert place == 2
-    assert isinstance(broken, BrokenRecord)
-    assert broken.faults == ('found "' + "x" * 39 + ", expected a JSON object",)
 
 
 def test_matches_have_figures_of_six_decimals_and_only_numbers_are_read() -> None:
@@ -211,19 +167,6 @@ def test_a_vector_that_is_no_list_is_shown_with_forty_characters(tmp_path: Path)
     assert tally.examples == [f"{path}:1: corpusid 1, vector {number[:40]}: expected a paper and its numbers"]
 
 
-@pytest.mark.parametrize("abstract", ["One. Two.", ["One.", "Two."]])
-def test_a_heading_that_went_is_told_and_no_other(abstract: str | list[str]) -> None:
-    def told(given: str | list[str]) -> tuple[str, ...] | None:
-        paper = paper_of("a", "T", given, year=None, labels=None, known_labels=(), citations=("b", "a", "b"))
-        assert (paper.sentences, paper.citations) == (("One.", "Two."), ("b",))
-        changes = cleaned(paper, "T", given)
-        return changes and changes.ways
-
-    assert told(abstract) is None
-    headed = f"Abstract: {abstract}" if isinstance(abstract, str) else [f"Abstract: {abstract[0]}", *abstract[1:]]
-    assert told(headed) == ('a leading "Abstract."',)
-
-
 def test_labels_are_named_as_ours_or_as_csfcubes_and_go_with_their_sentence() -> None:
     def labelled(*labels: str) -> tuple[str, ...] | None:
         return paper_of(
@@ -242,11 +185,3 @@ def test_labels_are_named_as_ours_or_as_csfcubes_and_go_with_their_sentence() ->
         "unknown sentence label 'methods'",
         "unknown sentence label 'x'",
     ]
-
-
-def test_a_paper_whose_heading_alone_goes_is_told() -> None:
-    changed = []
-    for abstract in ("One.", "Abstract. One.", "Abstracts are one."):
-        paper = paper_of(*("a", "T", abstract), year=None, labels=None, known_labels=(), citations=("a", "b", "b"))
-        changed.append(cleaned(paper, "T", abstract))
-    assert [changes and changes.ways for changes in changed] == [None, ('a leading "Abstract."',), None]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
-
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.formats.input_files import (
     ErrorRow,
     GoldLine,
     ReturnedLine,
-    decoded,
     guarded,
     plain,
     read_columns,
@@ -25,20 +22,6 @@ from annot.formats.input_files import (
     write_gold,
     written_sheet,
 )
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        "é,ü".encode(),
-        codecs.BOM_UTF8 + "é,ü".encode(),
-        codecs.BOM_UTF16_LE + "é,ü".encode("utf-16-le"),
-        codecs.BOM_UTF16_BE + "é,ü".encode("utf-16-be"),
-        "é,ü".encode("cp1252"),
-    ],
-)
-def test_text_is_read_in_every_encoding_that_spreadsheet_programs_save(data: bytes) -> None:
-    assert decoded(data) == "é,ü"
 
 
 def test_each_row_has_the_line_on_which_it_begins() -> None:
@@ -130,11 +113,6 @@ def test_a_cell_like_a_formula_is_guarded_and_comes_back_as_it_was(cell: str, sa
 def test_orders_to_a_terminal_are_shown_by_number_and_line_ends_are_line_feeds() -> None:
     assert guarded("\x1b]52;c;ZWNobw==\x07\x9b31m\u202e") == "\\u001b]52;c;ZWNobw==\\u0007\\u009b31m\\u202e"
     assert guarded("=a\r\nb\rc\td") == "'=a\nb\nc\td"
-
-
-@pytest.mark.parametrize("cell", ["'", "'tis", "", "a"])
-def test_an_apostrophe_that_guards_nothing_stays(cell: str) -> None:
-    assert unguarded(cell) == cell
 
 
 def test_a_sheet_begins_with_a_byte_order_mark_and_quotes_what_would_split_a_cell() -> None:

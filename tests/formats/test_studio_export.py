@@ -198,12 +198,6 @@ def test_an_answer_that_was_changed_later_comes_later() -> None:
     assert (rows[1].judged_at, rows[1].changed_at) == ("2031-03-14T10:00:00+00:00", "2031-03-20T10:00:00+00:00")
 
 
-def test_a_moment_of_change_that_is_none_is_a_fault() -> None:
-    assert faults_of(task(1, annotation(1, updated_at="soon"))) == (
-        "e: task 1: annotation 1: updated_at 'soon', expected a date and time in ISO 8601",
-    )
-
-
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
 def test_an_account_by_number_and_by_object_is_one_person(order: tuple[int, ...]) -> None:
     tasks = (

@@ -105,10 +105,6 @@ def test_maths_stays_as_it_is(maths: str) -> None:
     assert unicode_of(f"In {{A}} {maths} {{\\'e}}") == f"In A {maths} é"
 
 
-def test_prices_are_no_maths() -> None:
-    assert unicode_of("From $5 {US} to $10 {US}") == "From $5 US to $10 US"
-
-
 def test_what_is_not_known_stays_to_be_seen() -> None:
     text = r"as in \cite{x}, \foo bar, caf\u00e9, C:\users"
     assert unicode_of(text) == text

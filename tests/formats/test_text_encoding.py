@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,12 +85,6 @@ def test_where_a_character_is_cut_in_two_by_reading_does_not_matter(
     assert encoding_of(file_of(tmp_path, b"abc " * 9 + b"\xe9t\xe9", f"no{chunk}")) == "windows-1252"
 
 
-def test_a_file_that_changes_is_looked_at_again(tmp_path: Path) -> None:
-    path = file_of(tmp_path, "é".encode())
-    assert encoding_of(path) == "utf-8"
-    assert encoding_of(file_of(tmp_path, "éé€".encode("cp1252"))) == "windows-1252"
-
-
 def test_line_ends_are_those_asked_for(tmp_path: Path) -> None:
     path = file_of(tmp_path, b"a\rb\r\nc\nd")
     with text_of(path) as text:
@@ -111,21 +103,3 @@ def test_a_file_without_line_ends_is_refused(
         assert next(text) == "123456789\n"
         with pytest.raises(InputError, match=f"{path}: a line of more than 10 characters"):
             next(text)
-
-
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    def peak(lines: int) -> int:
-        path = tmp_path / f"{lines}.gz"
-        with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as out:
-            for number in range(lines):
-                out.write(f"{number}: {POLISH}")
-        tracemalloc.start()
-        try:
-            encoding_of(path)
-            with text_of(path) as text:
-                assert sum(1 for _ in text) == lines
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-
-    assert peak(80_000) < 1.2 * peak(20_000) + io.DEFAULT_BUFFER_SIZE

@@ -8,13 +8,12 @@ MARCO's `queries.tsv`.
 from __future__ import annotations
 
 import codecs
-import gzip
 from pathlib import Path
 
 import pytest
 from annot.base.records import WHOLE, Paper, Query, Topic
 from annot.formats.beir import write_beir
-from annot.formats.topics import names_papers, read_topics, topics_in
+from annot.formats.topics import names_papers, topics_in
 from annot.formats.trec import write_topics
 
 CLASSIC = """
@@ -195,12 +194,6 @@ def test_topics_of_a_release_are_read_as_they_were() -> None:
     assert topics(made["queries.jsonl"].decode()) == ALL_OF_IT
 
 
-@pytest.mark.parametrize("name", ["topic_id", "query_id", "_id", "id", "qid", "query-id"])
-def test_json_lines_have_an_id_and_a_text_under_any_of_their_names(name: str) -> None:
-    for title in ("title", "text", "query", "question"):
-        assert topics(f'{{"{name}": "a", "{title}": "words"}}') == (Topic("a", "words"),)
-
-
 def test_tables_need_only_the_columns_that_are_used() -> None:
     assert topics('topic_id,title\n1,"one, two"\n,\n2,three\n') == (Topic("1", "one, two"), Topic("2", "three"))
     assert topics("sep=;\nQID;Question;Narrative;Source\n1;why?;because;x\n2;how?;;\n") == (
@@ -227,16 +220,6 @@ def test_a_file_says_its_encoding_by_its_mark_or_declaration(data: bytes) -> Non
     accented = data.replace("made virus origin".encode("utf-16-le"), "mädé".encode("utf-16-le"))
     accented = accented.replace(b"made virus origin", "mädé".encode("latin-1" if b"8859" in data else "utf-8"))
     assert topics_in(accented, name="topics").topics[0][1].title == "mädé"
-
-
-def test_texts_are_cleaned_as_those_of_papers_are() -> None:
-    assert topics("id\ttext\n1\t ﬁrst \u202ecase &lt;b\n") == (Topic("1", "first case <b"),)
-
-
-def test_a_compressed_file_is_unpacked(tmp_path: Path) -> None:
-    path = tmp_path / "topics.xml.gz"
-    path.write_bytes(gzip.compress(COVID.encode()))
-    assert read_topics(str(path)).topics[0][1] == ORIGIN
 
 
 @pytest.mark.parametrize(

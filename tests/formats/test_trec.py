@@ -113,12 +113,6 @@ def test_runs_and_qrels_may_be_in_utf_16(tmp_path: Path, encoding: str) -> None:
     assert read_qrels(given_text(qrels, expected="").splitlines(), name="q") == (Qrel("q1", "dé", 2),)
 
 
-def test_files_without_a_line_are_refused() -> None:
-    for read in (read_run, read_qrels):
-        with pytest.raises(InputError, match="1 fault"):
-            read(["\n"], name="empty")
-
-
 def test_bytes_that_are_not_utf8_are_a_fault_with_a_place() -> None:
     file = io.TextIOWrapper(io.BytesIO(b"q Q0 d 1 2 t\nq Q0 \xff 1 2 t\n"), encoding="utf-8")
     with pytest.raises(InputError, match="fault") as caught:

@@ -95,6 +95,9 @@ CONTRASTS = """() => {
 }"""
 
 
+NOTHING_FADES = "() => !document.getAnimations().some(one => one instanceof CSSTransition)"
+
+
 PLAIN = ".a-cand p"
 """What is there where no sentence has a label; nothing is on such a task before it is judged."""
 
@@ -120,6 +123,27 @@ class Screen:
         self.page.wait_for_selector(".lsf-modal-ls__body")
         self.page.keyboard.press("Escape")
         self.page.wait_for_selector(".lsf-modal-ls__body", state="detached")
+
+    def resize(self, size: tuple[int, int]) -> None:
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+        self.page.wait_for_function("size => innerWidth === size[0] && innerHeight === size[1]", arg=list(size))
+
+    def contrasts(self, theme: str) -> list[tuple[str, float]]:
+        """The contrast of everything on the screen, by what it is, in the theme `light` or `dark`."""
+        self.page.evaluate("theme => { document.documentElement.dataset.colorScheme = theme; }", theme)
+        self.page.wait_for_function(NOTHING_FADES)
+        return [(name, ratio) for name, ratio in self.page.evaluate(CONTRASTS)]
+
+    def refused(self) -> str:
+        """The warning that a submission brings; the dialog is closed again."""
+        self.press("Control+Enter")
+        warning = self.page.locator(".ant-modal-confirm-content")
+        warning.wait_for()
+        said = str(warning.inner_text())
+        # Escape goes to what has the focus, which a dialog takes only once it has opened.
+        self.page.locator(".ant-modal-confirm-btns button").click()
+        warning.wait_for(state="detached")
+        return said
 
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
@@ -206,6 +230,16 @@ class Screen:
         assert all(mark["tag"] not in ("", "none") for mark in strong)
         assert all(mark["tagBackground"] != "rgba(0, 0, 0, 0)" for mark in strong)
         return [mark["text"] for mark in strong]
+
+
+def too_pale(contrasts: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """What has less contrast than letters (4.5) or borders and marks (3) need."""
+    needed = {"border": 3.0, "mark": 3.0}
+    return [
+        (name, round(ratio, 2))
+        for name, ratio in contrasts
+        if name != "tag none" and ratio < needed.get(name.split()[0], 4.5)
+    ]
 
 
 def tab_to(page: Any, selector: str) -> None:

@@ -33,22 +33,6 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waits
 
 
-def test_a_server_that_asks_for_patience_gets_it_for_a_minute_in_all(
-    fake: StudioInMemory, gateway: Gateway, slept: list[float]
-) -> None:
-    fake.faults += [once("GET", "whoami", too_many(20)), once("GET", "whoami", too_many(39))]
-    assert gateway.whoami() == 1
-    assert slept == [20, 39]
-    slept.clear()
-    fake.faults += [once("GET", "whoami", too_many(30)), once("GET", "whoami", too_many(31))]
-    with pytest.raises(StudioError, match="accepts no more requests for now") as caught:
-        gateway.whoami()
-    assert slept == [30]
-    assert "wait 31 s, then run the command again" in (caught.value.hint or "")
-    fake.faults.append(once("GET", "whoami", too_many("Thu, 01 Jan 2026 00:00:00 GMT")))
-    assert gateway.whoami() == 1
-
-
 def test_what_makes_something_is_looked_for_before_it_is_sent_again(
     fake: StudioInMemory, gateway: Gateway, slept: list[float]
 ) -> None:
@@ -62,13 +46,6 @@ def test_what_makes_something_is_looked_for_before_it_is_sent_again(
     with pytest.raises(StudioError, match="accepts no more requests"):
         gateway.create_project(project_spec(marker="m"))
     assert list(fake.projects) == [1]
-
-
-def test_without_a_word_on_when_the_hint_is_its_own(fake: StudioInMemory, gateway: Gateway) -> None:
-    fake.faults.append(once("POST", "projects/?$", answers(429)))
-    with pytest.raises(StudioError, match=r"no more requests for now \(429\) while creating") as caught:
-        gateway.create_project(project_spec(marker="m"))
-    assert "wait a minute" in (caught.value.hint or "")
 
 
 def test_a_listing_that_is_short_is_an_error(fake: StudioInMemory, gateway: Gateway) -> None:
@@ -181,14 +158,9 @@ def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: Studi
     ("respond", "said"),
     [
         (answers(401), "refuses"),
-        (answers(403), "refuses"),
-        (answers(404), "refuses"),
         (answers(500), "failed"),
-        (raises(httpx.ConnectError), "no server answers"),
         (raises(httpx.ReadTimeout), "gave no complete answer"),
-        (raises(httpx.RemoteProtocolError), "gave no complete answer"),
         (lambda request: httpx.Response(200, text="<html>Welcome</html>"), "not like Label Studio"),
-        (lambda request: httpx.Response(200, json=["x"]), "not like Label Studio"),
         (lambda request: httpx.Response(200, json={"id": "seven", "email": "x"}), "not like Label Studio"),
     ],
 )

@@ -26,15 +26,10 @@ FIRST_MARKS = """() => ['query', 'cand'].map(side => {
 })"""
 
 
-@pytest.fixture(scope="module")
-def real_tasks(shared: Path) -> list[dict[str, Any]]:
-    return marks_in_view.release_tasks(shared / "csfcube")[::EVERY]
-
-
-def test_the_marked_sentences_of_real_pairs_are_in_view(
-    studio: Studio, signed_in: Any, real_tasks: list[dict[str, Any]]
+def test_the_marked_sentences_of_real_pairs_are_in_view_on_lines_of_at_most_95_characters(
+    studio: Studio, signed_in: Any, shared: Path
 ) -> None:
-    tasks = real_tasks
+    tasks = marks_in_view.release_tasks(shared / "csfcube")[::EVERY]
     project = judging(studio, tasks[:1])
     with open_screen(studio, signed_in, project, SMALL) as screen:
         small = marks_in_view.opened(screen.page, tasks)
@@ -44,16 +39,9 @@ def test_the_marked_sentences_of_real_pairs_are_in_view(
         assert small["all"].unscrolled >= 2 * small["all"].out_of_view  # the columns are too short for the texts
         screen.page.set_viewport_size({"width": LAPTOP[0], "height": LAPTOP[1]})
         assert marks_in_view.opened(screen.page, tasks)["all"].out_of_view <= 0.07 * len(tasks)
-
-
-def test_lines_of_real_texts_have_at_most_95_characters(
-    studio: Studio, signed_in: Any, real_tasks: list[dict[str, Any]]
-) -> None:
-    tasks = real_tasks[::15]
-    project = judging(studio, tasks[:1])
-    put = "html => { document.querySelector('.annot .a-pair').parentElement.innerHTML = html; }"
-    with open_screen(studio, signed_in, project, (1920, 1080)) as screen:
-        for shown in tasks:
+        screen.resize((1920, 1080))
+        put = "html => { document.querySelector('.annot .a-pair').parentElement.innerHTML = html; }"
+        for shown in tasks[::15]:
             screen.page.evaluate(put, shown["data"]["pair_html"])
             for side in ("query", "cand"):
                 lines = screen.page.evaluate(LINES, side)

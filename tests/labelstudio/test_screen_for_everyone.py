@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -61,48 +62,24 @@ def radios(screen: Screen, names: list[str]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def wide(studio: Studio) -> int:
-    """Tasks of two facets, the first of them the first of its query."""
+def wide(studio: Studio, signed_in: Any) -> Iterator[Screen]:
+    """A page on two tasks of two facets, the first of them the first of its query; tests set its size."""
     first = task(1, **TEXTS)
     first["data"]["pair_html"] = first["data"]["pair_html"].replace(' a-is-method"', ' a-is-method a-first"')
-    return judging(studio, [first, task(2, facet="background", **TEXTS)], screen=JUDGE)
+    project = judging(studio, [first, task(2, facet="background", **TEXTS)], screen=JUDGE)
+    with open_screen(studio, signed_in, project) as screen:
+        yield screen
 
 
-@pytest.fixture(scope="module")
-def disputed(studio: Studio) -> int:
+def test_adjudicators_are_told_the_causes_of_a_dispute_and_who_gave_which_grade(studio: Studio, signed_in: Any) -> None:
     opinions = [opinion(1, None, None), opinion(3, None, "The noses do what the hounds do.")]
-    tasks = [adjudicate_task(task(number, **TEXTS), opinions, scale_names=SCALE) for number in (1, 2)]
-    return judging(studio, tasks, screen=ADJUDICATE)
-
-
-def test_a_screen_reader_is_told_the_grades_and_which_is_given(studio: Studio, signed_in: Any, wide: int) -> None:
-    with open_screen(studio, signed_in, wide) as screen:
-        assert radios(screen, GRADES) == GRADES
-        screen.choose("2", "2")
-        assert radios(screen, GRADES) == [*GRADES[:2], f"{GRADES[2]} *", *GRADES[3:]]
-        screen.choose("c", "cannot judge")
-        screen.page.locator(".a-reasons").wait_for()
-        told = radios(screen, GRADES)
-        assert told[:5] == [*GRADES[:4], f"{GRADES[4]} *"]
-        assert told[5:] == [
-            "text missing or broken t",
-            "not in English e",
-            "outside my field f",
-            "other, see comment n",
-        ]
-
-
-def test_a_screen_reader_is_told_the_causes_of_a_dispute(studio: Studio, signed_in: Any, disputed: int) -> None:
-    with open_screen(studio, signed_in, disputed) as screen:
+    project = judging(studio, [adjudicate_task(task(1, **TEXTS), opinions, scale_names=SCALE)], screen=ADJUDICATE)
+    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
         # The mark of who gave a grade is read out with it.
         grades = [GRADES[0], f"A {GRADES[1]}", *GRADES[2:]]
         assert radios(screen, grades) == [*CAUSES, *grades]
         screen.choose("k", "another aspect of the facet")
         assert radios(screen, grades) == [f"{CAUSES[0]} *", *CAUSES[1:], *grades]
-
-
-def test_the_adjudicators_buttons_say_who_gave_which_grade(studio: Studio, signed_in: Any, disputed: int) -> None:
-    with open_screen(studio, signed_in, disputed, (1280, 720)) as screen:
         marks = "e => ['::before', '::after'].map(p => getComputedStyle(e, p).content).filter(c => /[A-Z]/.test(c))"
         buttons = screen.page.locator(".a-grades .ant-radio-wrapper").all()
         assert [button.evaluate(marks) for button in buttons] == [[], ['"A"'], [], ['"B"'], []]
@@ -131,80 +108,87 @@ def test_grades_are_given_and_sent_by_tab_and_space(studio: Studio, signed_in: A
     assert [reading.grade for reading in stored(studio, project)] == [3]
 
 
-def test_an_upright_tablet_shows_both_texts_and_all_grades(studio: Studio, signed_in: Any, wide: int) -> None:
-    with open_screen(studio, signed_in, wide, (820, 1180)) as screen:
-        boxes = screen.boxes
-        for name in ("facet", "help", "progress", "grades", "query", "cand", "comment", "submit"):
-            assert min(boxes[name]["left"], boxes[name]["top"]) >= 0, name
-            assert boxes[name]["right"] <= 820, name
-            assert boxes[name]["bottom"] <= 1180, name
-        assert boxes["query_side"]["bottom"] <= boxes["cand_side"]["top"]
-        assert screen.page.evaluate(LINES_IN_VIEW) >= 15
-        boxes = [button.bounding_box() for button in screen.page.locator(".a-grades .ant-radio-wrapper").all()]
-        assert all(box["x"] >= 0 and box["x"] + box["width"] <= 820 for box in boxes)
+def test_an_upright_tablet_shows_both_texts_and_all_grades(wide: Screen) -> None:
+    wide.resize((820, 1180))
+    boxes = wide.boxes
+    for name in ("facet", "help", "progress", "grades", "query", "cand", "comment", "submit"):
+        assert min(boxes[name]["left"], boxes[name]["top"]) >= 0, name
+        assert boxes[name]["right"] <= 820, name
+        assert boxes[name]["bottom"] <= 1180, name
+    assert boxes["query_side"]["bottom"] <= boxes["cand_side"]["top"]
+    assert wide.page.evaluate(LINES_IN_VIEW) >= 15
+    boxes = [button.bounding_box() for button in wide.page.locator(".a-grades .ant-radio-wrapper").all()]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 820 for box in boxes)
 
 
-def test_letters_of_twice_the_size_leave_room_for_the_text(studio: Studio, signed_in: Any, wide: int) -> None:
-    with open_screen(studio, signed_in, wide, (640, 360)) as screen:
-        screen.page.evaluate("document.querySelector('.annot').scrollTop = 150")
-        boxes = screen.boxes
-        assert boxes["grades"]["height"] <= 2 * 40
-        assert min(boxes["grades"]["left"], boxes["submit"]["top"]) >= 0
-        assert max(boxes["grades"]["right"], boxes["submit"]["right"]) <= 640
-        assert boxes["submit"]["bottom"] <= 360
-        assert screen.page.evaluate(LINES_IN_VIEW) >= 5
-        seen = "e => { const box = e.getBoundingClientRect(); return box.top > 40 && box.bottom < 310; }"
-        assert all(button.evaluate(seen) for button in screen.page.locator(".a-grades .ant-radio-wrapper").all())
-        screen.page.evaluate("document.querySelector('.annot').scrollTop = 10000")
-        box = screen.page.locator(".a-comment input").bounding_box()
-        assert box["y"] + box["height"] <= screen.page.locator(".lsf-bottombar").bounding_box()["y"]
+def test_letters_of_twice_the_size_leave_room_for_the_text(wide: Screen) -> None:
+    wide.resize((640, 360))
+    wide.page.evaluate("document.querySelector('.annot').scrollTop = 150")
+    boxes = wide.boxes
+    assert boxes["grades"]["height"] <= 2 * 40
+    assert min(boxes["grades"]["left"], boxes["submit"]["top"]) >= 0
+    assert max(boxes["grades"]["right"], boxes["submit"]["right"]) <= 640
+    assert boxes["submit"]["bottom"] <= 360
+    assert wide.page.evaluate(LINES_IN_VIEW) >= 5
+    seen = "e => { const box = e.getBoundingClientRect(); return box.top > 40 && box.bottom < 310; }"
+    assert all(button.evaluate(seen) for button in wide.page.locator(".a-grades .ant-radio-wrapper").all())
+    wide.page.evaluate("document.querySelector('.annot').scrollTop = 10000")
+    box = wide.page.locator(".a-comment input").bounding_box()
+    assert box["y"] + box["height"] <= wide.page.locator(".lsf-bottombar").bounding_box()["y"]
+    wide.page.evaluate("document.querySelector('.annot').scrollTop = 0")
 
 
-def test_a_phone_is_told_what_is_needed(studio: Studio, signed_in: Any, wide: int) -> None:
-    with open_screen(studio, signed_in, wide) as screen:
-        screen.page.set_viewport_size({"width": 590, "height": 900})
-        said = screen.page.locator(".annot").evaluate("e => getComputedStyle(e, '::before').content")
-        assert "a tablet or a computer" in said
-        assert not screen.page.locator(".a-grades").is_visible()
+def test_a_phone_is_told_what_is_needed(wide: Screen) -> None:
+    wide.resize((590, 900))
+    said = wide.page.locator(".annot").evaluate("e => getComputedStyle(e, '::before').content")
+    assert "a tablet or a computer" in said
+    assert not wide.page.locator(".a-grades").is_visible()
 
 
-def test_each_grade_says_what_it_means_in_the_facet(studio: Studio, signed_in: Any, wide: int) -> None:
-    with open_screen(studio, signed_in, wide) as screen:
-        for criteria, facet in ((CRITERIA["method"], "method"), (CRITERIA["background"], "background")):
-            assert screen.page.locator(".a-facet h4").first.inner_text().lower() == facet
-            assert screen.page.locator(".a-grades i:visible").all_inner_texts() == criteria
-            if facet == "method":
-                screen.choose("1", "1")
-                new = "e => getComputedStyle(e, '::before').content"
-                assert "new" in screen.page.locator(".a-query h2 span").evaluate(new)
-                hue = screen.page.locator(".a-facet h4").first.evaluate("e => getComputedStyle(e).backgroundColor")
-                screen.submit()
-                assert "new" not in screen.page.locator(".a-query h2 span").evaluate(new)
-        badge = screen.page.locator(".a-facet h4").first
-        assert badge.evaluate("e => getComputedStyle(e).backgroundColor") != hue
+def test_a_screen_reader_is_told_the_grades_and_which_is_given(wide: Screen) -> None:
+    wide.resize((1440, 900))
+    assert radios(wide, GRADES) == GRADES
+    wide.choose("2", "2")
+    assert radios(wide, GRADES) == [*GRADES[:2], f"{GRADES[2]} *", *GRADES[3:]]
+    wide.choose("c", "cannot judge")
+    wide.page.locator(".a-reasons").wait_for()
+    told = radios(wide, GRADES)
+    assert told[:5] == [*GRADES[:4], f"{GRADES[4]} *"]
+    assert [reason.split()[0] for reason in told[5:]] == ["text", "not", "outside", "other,"]
 
 
-def test_in_a_low_window_a_key_shows_what_the_grades_mean(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(1, **TEXTS)], screen=JUDGE)
-    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
-        meanings = screen.page.locator(".a-grades i:visible")
-        assert meanings.count() == 0
-        screen.strike("g", alt=True)
-        meanings.first.wait_for()
-        assert meanings.all_inner_texts() == CRITERIA["method"]
-        assert screen.boxes["submit"]["bottom"] <= 720
-        screen.choose("2", "2")
-        screen.strike("g", alt=True)
-        meanings.first.wait_for(state="detached")
+def test_in_a_low_window_a_key_shows_what_the_grades_mean(wide: Screen) -> None:
+    wide.resize((1280, 720))
+    meanings = wide.page.locator(".a-grades i:visible")
+    meanings.first.wait_for(state="detached")
+    wide.strike("g", alt=True)
+    meanings.first.wait_for()
+    assert meanings.all_inner_texts() == CRITERIA["method"]
+    assert wide.boxes["submit"]["bottom"] <= 720
+    wide.choose("2", "2")
+    wide.strike("g", alt=True)
+    meanings.first.wait_for(state="detached")
 
 
-def test_nobody_needs_to_undo_or_to_leave(studio: Studio, signed_in: Any, wide: int) -> None:
-    with open_screen(studio, signed_in, wide) as screen:
-        for name in ("undo-button", "redo-button", "reset-button", "settings-button", "submit-dropdown"):
-            assert not screen.page.locator(f"[data-testid=bottombar-{name}]").is_visible(), name
-        assert not screen.page.locator(".a-labels .lsf-label").first.is_visible()
-        screen.page.click(".a-cand p:nth-child(1) .htx-highlight")
-        screen.page.locator(".a-labels .lsf-label").first.wait_for()
+def test_each_grade_says_what_it_means_and_nobody_needs_to_undo_or_to_leave(wide: Screen) -> None:
+    wide.resize((1440, 900))
+    badge, query = wide.page.locator(".a-facet h4").first, wide.page.locator(".a-query h2 span")
+    new, hue = "e => getComputedStyle(e, '::before').content", "e => getComputedStyle(e).backgroundColor"
+    hues = []
+    for facet in ("method", "background"):
+        assert badge.inner_text().lower() == facet
+        assert wide.page.locator(".a-grades i:visible").all_inner_texts() == CRITERIA[facet]
+        assert ("new" in query.evaluate(new)) is (facet == "method")
+        hues.append(badge.evaluate(hue))
+        if facet == "method":
+            wide.choose("1", "1")
+            wide.submit()
+    assert hues[0] != hues[1]
+    for name in ("undo-button", "redo-button", "reset-button", "settings-button", "submit-dropdown"):
+        assert not wide.page.locator(f"[data-testid=bottombar-{name}]").is_visible(), name
+    assert not wide.page.locator(".a-labels .lsf-label").first.is_visible()
+    wide.page.click(".a-cand p:nth-child(1) .htx-highlight")
+    wide.page.locator(".a-labels .lsf-label").first.wait_for()
 
 
 def test_arrows_go_from_one_marked_sentence_to_the_next(studio: Studio, signed_in: Any) -> None:
@@ -252,16 +236,6 @@ def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, 
     unjudgeable = adjudicate_task(task(3), [opinion(0, None, None), opinion(3, None, None)], scale_names=SCALE)
     project = judging(studio, [reasoned_task(far), near, reasoned_task(unjudgeable)], screen=ADJUDICATE)
 
-    def refused(screen: Screen) -> str:
-        screen.press("Control+Enter")
-        warning = screen.page.locator(".ant-modal-confirm-content")
-        warning.wait_for()
-        said = warning.inner_text()
-        # Escape goes to what has the focus, which a dialog takes only once it has opened.
-        screen.page.locator(".ant-modal-confirm-btns button").click()
-        warning.wait_for(state="detached")
-        return said
-
     def write(screen: Screen, words: str) -> None:
         screen.page.locator(".a-comment input:visible").fill(words)
         screen.press("Enter")
@@ -272,9 +246,9 @@ def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, 
             screen.press(key)
         assert len(radios(screen, GRADES)) == 11, "what asks for them is seen and read out by nobody"
         screen.choose("2", "2")
-        assert "why they differ" in refused(screen)
+        assert "why they differ" in screen.refused()
         screen.choose("s", "slip")
-        assert "the reason" in refused(screen)
+        assert "the reason" in screen.refused()
         write(screen, "Both count.")
         screen.submit()
         screen.choose("1", "1")
@@ -284,7 +258,7 @@ def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, 
         # Who cannot judge need not know why the two differ.
         screen.choose("c", "cannot judge")
         screen.choose("f", "outside my field")
-        assert "the reason" in refused(screen)
+        assert "the reason" in screen.refused()
         write(screen, "No hunter.")
         screen.submit_last()
     assert [(answer.grade, answer.settled_by, answer.comment) for answer in stored(studio, project)] == [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from annot.base.words import ENGLISH
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.tasks import LAST_FOR_NOW, adjudicate_task, facets_task
+from annot.labelstudio.tasks import LAST, adjudicate_task, facets_task
 from browsing import ADJUDICATE, Screen, corrected, followed_link, judging, open_screen, stored, stored_labels
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, long_text, opinion, task
@@ -22,8 +23,8 @@ IN_VIEW = """sentence => {
 }"""
 
 
-def test_a_pair_is_judged_with_two_keys(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(1), task(2), task(3)])
+def test_pairs_are_judged_with_two_keys_beside_the_mouse_and_comments(studio: Studio, signed_in: Any) -> None:
+    project = judging(studio, [task(number) for number in (1, 2, 3, 4)])
     with open_screen(studio, signed_in, project) as screen:
         filled = "e => getComputedStyle(e.closest('label')).backgroundColor"
         before = screen.page.locator('.annot input[name="2"]').evaluate(filled)
@@ -31,28 +32,28 @@ def test_a_pair_is_judged_with_two_keys(studio: Studio, signed_in: Any) -> None:
         assert screen.page.locator('.annot input[name="2"]').evaluate(filled) != before
         screen.submit()
         assert screen.page.locator(".annot input:checked").count() == 0
-        screen.choose("0", "0")
-        screen.submit()
+        screen.page.click('.annot label:has(input[name="1"])')
         screen.choose("3", "3")
-        screen.choose("1", "1")
-        screen.submit_last()
-    readings = stored(studio, project)
-    assert [(reading.grade, reading.flags) for reading in readings] == [(2, ()), (0, ()), (1, ())]
-    assert all(reading.lead_time is not None for reading in readings)
-    assert all(len(stored_labels(reading)) == 8 and corrected(reading) == [] for reading in readings)
-
-
-def test_a_comment_is_kept_by_enter_and_its_letters_are_no_keys(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(1), task(2)])
-    with open_screen(studio, signed_in, project) as screen:
+        screen.page.click('.annot label:has(input[name="0"])')
+        screen.submit()
         screen.choose("3", "3")
         screen.page.click(".a-comment input")
         screen.page.keyboard.type("both 1 and 2 come near")
         screen.press("Enter")
         screen.page.wait_for_selector("[data-testid=htx-textbox-content]")
         screen.submit()
-    (reading,) = stored(studio, project)
-    assert (reading.grade, reading.comment, corrected(reading)) == (3, "both 1 and 2 come near", [])
+        screen.choose("3", "3")
+        screen.choose("1", "1")
+        screen.submit_last()
+    readings = stored(studio, project)
+    assert [(reading.grade, reading.comment, reading.flags) for reading in readings] == [
+        (2, None, ()),
+        (0, None, ()),
+        (3, "both 1 and 2 come near", ()),
+        (1, None, ()),
+    ]
+    assert all(reading.lead_time is not None for reading in readings)
+    assert all(len(stored_labels(reading)) == 8 and corrected(reading) == [] for reading in readings)
 
 
 def scroll_by_keys(screen: Screen, letter: str, name: str) -> None:
@@ -80,7 +81,7 @@ def read_by_keys(screen: Screen) -> None:
 
 def last(made: dict[str, Any]) -> dict[str, Any]:
     """The task as the last of a person's."""
-    progress = made["data"]["progress"].replace(" ·", f"{LAST_FOR_NOW} ·", 1)
+    progress = made["data"]["progress"].replace(" ·", f"{ENGLISH(LAST)} ·", 1)
     return {**made, "data": {**made["data"], "progress": progress}}
 
 
@@ -178,12 +179,11 @@ def test_an_adjudicators_whole_way_by_keys(studio: Studio, chromium: Any) -> Non
     assert (second.grade, second.cannot_judge, second.settled_by) == (None, "text missing or broken", None)
 
 
-@pytest.mark.parametrize("size", LAPTOPS, ids=str)
-def test_labels_are_corrected_without_the_mouse(studio: Studio, signed_in: Any, size: tuple[int, int]) -> None:
+def test_labels_are_corrected_without_the_mouse(studio: Studio, signed_in: Any) -> None:
     tasks = [facets_task(f"fic{at}/labels", long_text(QUERY, 30), progress=f"{at} of 2") for at in (1, 2)]
     screen_of_labels = screen_of("facets", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
     project = judging(studio, tasks, screen=screen_of_labels, instructions=READ_FIRST)
-    with open_screen(studio, signed_in, project, size, text=".a-query") as screen:
+    with open_screen(studio, signed_in, project, LAPTOPS[0], text=".a-query") as screen:
         screen.close_instructions()
         scroll_by_keys(screen, "q", "query")
         for number in range(1, 31):
@@ -209,13 +209,3 @@ def test_labels_are_corrected_without_the_mouse(studio: Studio, signed_in: Any, 
     assert [stored_labels(first)[f"query-{at}"] for at in range(30)] == wanted
     assert corrected(first) == ["query-1", "query-29"]
     assert first.comment == "x marks a lottery"
-
-
-def test_keys_work_on_after_a_click_on_a_grade(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(1), task(2)])
-    with open_screen(studio, signed_in, project) as screen:
-        screen.page.click('.annot label:has(input[name="1"])')
-        screen.choose("3", "3")
-        screen.page.click('.annot label:has(input[name="2"])')
-        screen.submit()
-    assert [reading.grade for reading in stored(studio, project)] == [2]

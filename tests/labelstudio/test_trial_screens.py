@@ -16,18 +16,12 @@ pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
 
 @pytest.fixture
-def page(studio: Studio, chromium: Any) -> Iterator[Any]:
+def page(signed_in: Any) -> Iterator[Any]:
     """A page of an assessor who has signed in, on a small screen."""
-    studio.account("trained")
-    context = chromium.new_context(viewport={"width": 1280, "height": 720})
-    page = context.new_page()
-    page.goto(f"{studio.url}/user/login/")
-    page.fill("input[name=email]", "trained@example.org")
-    page.fill("input[name=password]", studio.password("trained"))
-    page.click("button[type=submit]")
-    page.wait_for_url(lambda url: "/user/login" not in url)
+    page = signed_in.new_page()
+    page.set_viewport_size({"width": 1280, "height": 720})
     yield page
-    context.close()
+    page.close()
 
 
 def opened(studio: Studio, page: Any, screen: str, tasks: list[dict[str, Any]]) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from annot import OpenStudy, open_study
 from command_line import annot_done
+from csfcube_study import csfcube_study as make_csfcube_study
 
 JUDGEMENTS = """query,document,assessor,grade
 q1,d1,a1,3
@@ -32,10 +33,7 @@ def small_study(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def csfcube_study(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """CSFCube's whole release, imported. Nobody writes into it."""
-    folder = tmp_path_factory.mktemp("csfcube") / "study"
-    annot_done("init", folder, folder=folder.parent)
-    annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
-    return folder
+    return make_csfcube_study(shared, tmp_path_factory.mktemp("csfcube") / "study").root
 
 
 @pytest.fixture(scope="session")

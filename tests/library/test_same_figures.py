@@ -19,23 +19,6 @@ from hypothesis.extra import numpy as arrays
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 N = np.nan
-OBSERVERS = np.array(
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, N, N, N],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, N, 3],
-        [N, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, N],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, N],
-    ]
-)
-"""Krippendorff 2011, Computing Krippendorff's alpha-reliability, section D."""
-
-
-@pytest.mark.parametrize(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
-def test_alpha_of_krippendorffs_four_observers(level: str, published: float) -> None:
-    assert annot.alpha(OBSERVERS.T, level=level) == pytest.approx(published, abs=5e-4)
-    frame = annot.measure_agreement(OBSERVERS.T, coefficients=[f"alpha_{level}"]).to_frame()
-    assert frame["value"].tolist() == [annot.alpha(OBSERVERS.T, level=level)]
-    assert frame["low"][0] < published < frame["high"][0]
 
 
 @settings(deadline=None, max_examples=40)

@@ -114,22 +114,6 @@ def test_nothing_is_guessed_from_an_answer_that_has_another_form(text: str) -> N
     assert read_answer(text, range(4)) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        GOOD,
-        f"Here is my answer:\n```json\n{GOOD}\n```\nI hope it helps {{you}}.",
-        f'<think>Is it {{"grade": 1, "reason": "x"}}? No.</think>\n{GOOD}',
-        '{"reason": "Both are about it.", "sure": {"very": true}, "grade": 2}',
-        '{"grade": 2, "reason": " Both\\nare\\tabout\\u0000 it. "}',
-    ],
-)
-def test_one_object_is_read_whatever_stands_around_it(text: str) -> None:
-    read = read_answer(text, range(4))
-    assert read is not None
-    assert read == (2, "Both are about it.")
-
-
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_kept_as_unreadable(ws: Workspace) -> None:
     def script(request: dict[str, Any], number: int) -> Scripted:
         prompt = request["messages"][0]["content"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.base.names import OF_PAPERS
 from annot.base.records import (
+    NAMELESS_ADJUDICATOR,
     WHOLE,
     Addition,
     Adjudication,
@@ -157,7 +158,7 @@ def test_adjudicators_and_what_they_saw() -> None:
     found = facts(outcome(adjudications=both))
     assert (found["adjudicators"], found["ratings"]) == (2, [("hidden", 1), ("shown", 2)])
     released = facts(
-        outcome(adjudications={("q1", "d1"): settled(collection_facts.ADJUDICATOR, "unknown")}),
+        outcome(adjudications={("q1", "d1"): settled(NAMELESS_ADJUDICATOR, "unknown")}),
         sources=(Source.CSFCUBE,),
     )
     assert (released["adjudicators"], released["imported"], released["isolation"]) == (0, "release", "unknown")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,22 +84,6 @@ def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_n
     assert "Settings of the runs" not in page
 
 
-def test_a_value_without_interval_says_why_and_no_cell_is_empty(annot: Run, study: Path) -> None:
-    rows = ["query,document,assessor,grade"]
-    rows += [f"q1-method,d{at},{who},{(at + at * shift) % 4}" for at in range(6) for shift, who in enumerate("xy")]
-    rows += ["q2-background,d1,x,0"]
-    (study.parent / "judged.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    assert annot("import", "--as", "judgements", study.parent / "judged.csv").exit_code == 0
-    assert annot("report").exit_code == 0
-    page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert re.search(r"figures have no interval: 1 query: an interval over queries needs 6\.", page)
-    assert "only 1 of 2 queries has a value" in page
-    assert "alpha on each query before and after" not in page, "of one query nothing is drawn"
-    assert "|  |" not in page.partition("## Final grades")[0]
-    assert annot("datasheet").exit_code == 0
-    assert sheet(study).count("have no interval: ") == 1
-
-
 def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: Run, study: Path) -> None:
     judged(annot, study)
     (study / "datasheet.toml").unlink()
@@ -149,19 +132,6 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     assert not any(name in everything for name in ("Quill", "Byron", "Ivo Judge"))
     assert annot("release", study.parent / "again", "--draft").exit_code == 0
     assert files_of(study.parent / "again") == released
-
-
-@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
-def test_mlcroissant_accepts_it(annot: Run, study: Path) -> None:
-    import mlcroissant
-
-    papers(annot, study)
-    judged(annot, study)
-    assert annot("release", study.parent / "release", "--draft", "--ids-only").exit_code == 0
-    dataset = mlcroissant.Dataset(jsonld=str(study.parent / "release" / "croissant.json"))
-    issues = dataset.metadata.ctx.issues
-    assert (set(issues.errors), set(issues.warnings)) == (set(), set())
-    assert sum(1 for _ in dataset.records("qrels")) == 31
 
 
 def test_papers_that_are_missing_are_listed(annot: Run, study: Path) -> None:

@@ -8,43 +8,14 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-from annot.judging.comments import knew
 from annot.store.models import Notice
 from annot.study.workspace import Workspace
 
-BEFORE, AFTER = "2030-01-01T00:00:00+00:00", "2030-01-03T00:00:00+00:00"
-AT = "2030-01-02T00:00:00+00:00"
 DECIDED = 'comments = "published"\nreasons = "published"\n'
 
 
 def told(*said: tuple[str, str, bool]) -> list[Notice]:
     return [Notice("a1", "comments", how, at, published, "form" * (how == "consent")) for how, at, published in said]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("said", "before", "after"),
-    [
-        ([], False, False),
-        ([("letter", AT, True)], False, True),
-        ([("screen", AT, True)], False, True),
-        # A screen of the study's own that says nothing takes back no letter.
-        ([("letter", AT, True), ("screen", AT, False)], False, True),
-        ([("screen", "2029-01-01T00:00:00+00:00", True), ("letter", AT, False)], True, False),
-        ([("letter", "2029-01-01T00:00:00+00:00", False), ("screen", AT, True)], False, True),
-        # Who agreed on one day has not agreed to what they write later.
-        ([("consent", AT, True)], True, False),
-    ],
-)
-def test_what_counts_is_what_they_had_been_told_when_they_wrote(
-    said: list[tuple[str, str, bool]], before: bool, after: bool
-) -> None:
-    on_record = told(*said)
-    assert (knew(on_record, "a1", "comments", BEFORE), knew(on_record, "a1", "comments", AFTER)) == (before, after)
-    assert not knew(on_record, "a2", "comments", AFTER)
-    assert not knew(on_record, "a1", "reasons", AFTER)
-    # Without a moment, as in an imported file, only consent is known to come after it.
-    assert knew(on_record, "a1", "comments", None) == any(how == "consent" for how, _, _ in said)
 
 
 def run(ws: Workspace, statement: str) -> list[tuple[object, ...]]:

@@ -170,40 +170,33 @@ def test_ir_datasets_tells_papers_from_texts_and_has_a_set_for_each_facet(
 
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
-@pytest.mark.parametrize("kind", ["texts", "mixed"])
-def test_mlcroissant_accepts_it_and_reads_its_topics(kind: str, request: pytest.FixtureRequest) -> None:
+def test_mlcroissant_accepts_it_and_reads_its_topics(mixed: Path) -> None:
     import mlcroissant
 
-    release: Path = request.getfixturevalue(kind)
-    dataset = mlcroissant.Dataset(jsonld=str(release / "croissant.json"))
+    dataset = mlcroissant.Dataset(jsonld=str(mixed / "croissant.json"))
     issues = dataset.metadata.ctx.issues
     assert (set(issues.errors), set(issues.warnings)) == (set(), set())
     told = [row["queries/text"].decode() for row in dataset.records("queries")]
-    assert told == [row["text"] for row in rows(release / "beir" / "queries.jsonl")]
-    written = json.loads((release / "croissant.json").read_text(encoding="utf-8"))
+    assert told == [row["text"] for row in rows(mixed / "beir" / "queries.jsonl")]
+    written = json.loads((mixed / "croissant.json").read_text(encoding="utf-8"))
     assert written["inLanguage"] == ["en", "de-AT"]
     (topics,) = (one for one in written["distribution"] if one["name"] == "topics.xml")
     assert topics["encodingFormat"] == "application/xml"
-    assert "paper" not in json.dumps(written["recordSet"]).lower() or kind == "mixed"
 
 
-@pytest.mark.parametrize("kind", ["texts", "mixed"])
-def test_the_configurations_of_the_card_are_read_as_the_hub_reads_them(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_configurations_of_the_card_are_read_as_the_hub_reads_them(mixed: Path) -> None:
     """The hub's loader reads JSON Lines with pyarrow, which refuses rows whose fields differ in type."""
     import yaml
 
-    release: Path = request.getfixturevalue(kind)
-    header = yaml.safe_load((release / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+    header = yaml.safe_load((mixed / "README.md").read_text(encoding="utf-8").split("---\n")[1])
     paths = {one["config_name"]: one["data_files"][0]["path"] for one in header["configs"]}
     assert [*paths] == ["default", "corpus", "queries", "top_ranked"]
-    tables = {name: pyarrow.json.read_json(release / path) for name, path in paths.items()}
+    tables = {name: pyarrow.json.read_json(mixed / path) for name, path in paths.items()}
     assert tables["queries"].num_rows == 4
     assert tables["default"].num_rows == 40
     assert tables["corpus"].column_names == ["_id", "title", "text"]
     assert (header["language"], header["multilinguality"]) == (["en", "de"], ["multilingual"])
-    assert ("query-by-example" in header["tags"]) == (kind == "mixed")
+    assert "query-by-example" in header["tags"]
 
 
 def test_pytrec_eval_scores_its_runs_with_its_qrels(texts: Path) -> None:
@@ -235,14 +228,6 @@ def test_the_card_speaks_of_topics_and_documents_and_of_no_facet(texts: Path) ->
     assert "| [`topics.xml`](topics.xml) |" in after
 
 
-def test_the_card_of_papers_and_texts_has_the_rules_of_papers_and_names_topics(mixed: Path) -> None:
-    card = (mixed / "README.md").read_text(encoding="utf-8")
-    assert "- A query's own paper is in the corpus. Leave it out of that query's ranking.\n" in card
-    assert "as well: `query_topics.tsv` lists the topic of each query, a paper or a text.\n" in card
-    assert '# one facet: "topics/method"' in card
-    assert "| sleep and memory | whole | Title of d02 | 3 Perfect |" in card
-
-
 def test_topics_that_come_from_elsewhere_have_the_licence_that_is_named(texts: Path, mixed: Path) -> None:
     card = (mixed / "README.md").read_text(encoding="utf-8")
     assert 'license:\n- "cc-by-4.0"\n- "mit"\n- "cc0-1.0"\n' in card
@@ -264,18 +249,6 @@ def test_the_check_of_files_accepts_a_release_and_finds_a_topic_that_was_changed
     found = annot("check", "files", "--release", copy, folder=study)
     assert found.exit_code == 1
     assert f"{copy}/topics.xml: changed since the release was written" in found.stdout
-
-
-def test_the_next_step_is_annot_qrels_while_the_topics_of_queries_are_not_beside_them(
-    texts: Path, tmp_path: Path
-) -> None:
-    study = Path(shutil.copytree(texts.parent / "study", tmp_path / "study"))
-    annot_done("agreement", folder=study)
-    assert "annot qrels" not in annot_done("status", folder=study).stdout
-    (study / "exports" / "query_topics.tsv").rename(study / "exports" / "query_papers.tsv")
-    assert "annot qrels" in annot_done("status", folder=study).stdout
-    annot_done("qrels", folder=study)
-    assert not (study / "exports" / "query_papers.tsv").exists()
 
 
 def test_a_topic_added_after_judging_stops_the_release_until_it_is_taken_away(texts: Path, tmp_path: Path) -> None:
@@ -312,31 +285,19 @@ def test_an_address_in_a_topic_stops_the_release_until_it_is_allowed(tmp_path: P
     assert annot("release", tmp_path / "release", *allowed, folder=study).exit_code == 0
 
 
-def test_ids_only_is_of_documents_while_topics_keep_their_words(tmp_path: Path) -> None:
-    release, told = released(WHOLE_TEXTS, tmp_path / "texts", "--ids-only")
-    assert rows(release / "beir" / "corpus-ids.jsonl")[0] == {"_id": "d00"}
-    assert rows(release / "beir" / "queries.jsonl")[0]["text"] == TOPICS[0].description
-    everything = b"\n".join(files_of(release).values()).decode()
-    assert "Title of d0" not in everything
-    assert "csfcube" not in {path.partition("/")[0] for path in files_of(release)}
-    assert "CSFCube's format is left out: its queries are papers, and 4 topics are texts here" in told.stderr
-    assert "without a type" not in told.stderr
-    assert "other fields of topics are not released: track" in told.stderr
-    assert "buildings" not in everything
-
-
-def test_beside_papers_ids_only_has_the_words_of_texts_alone(mixed_ids: tuple[Path, Result]) -> None:
+def test_ids_only_has_the_words_of_topics_alone(mixed_ids: tuple[Path, Result]) -> None:
     release, told = mixed_ids
-    assert "1 query paper without a type" in told.stderr
+    assert rows(release / "beir" / "corpus-ids.jsonl")[0] == {"_id": "d00"}
+    assert "csfcube" not in {path.partition("/")[0] for path in files_of(release)}
+    for note in ("1 query paper without a type", "CSFCube's format is left out"):
+        assert note in told.stderr
     found = rows(release / "beir" / "queries-ids.jsonl")
     assert found[0]["text"] == TOPICS[0].description
     assert "text" not in found[-1]
     assert (found[-1]["metadata"]["title"], found[-1]["metadata"]["sentences"]) == (None, [1])
-    assert "Title of p4" not in b"\n".join(files_of(release).values()).decode()
-    card = (release / "README.md").read_text(encoding="utf-8")
-    assert "| the queries: topics as texts; of papers the id, the facet, positions of the sentences |" in card
-    assert "Titles and texts of the documents are not part of this release" in card
-    assert "4 queries (3 topics, and 1 paper with a facet of it)" in card
+    everything = b"\n".join(files_of(release).values()).decode()
+    assert [words for words in ("Title of p4", "Title of d0", "buildings") if words in everything] == []
+    assert "4 queries (3 topics, and 1 paper with a facet of it)" in (release / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")

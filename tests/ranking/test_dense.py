@@ -13,7 +13,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import search as dense
 from annot.ranking import vectors
-from annot.ranking.search import RUN, Metric, Parts, search
+from annot.ranking.search import Metric, Parts, search
 from annot.ranking.vectors import Vectors, VectorsWriter
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,14 +94,6 @@ def test_near_ties_that_single_precision_cannot_tell_apart(
     assert found[1] == brute_force(ids, matrix, queries[1], metric, 300)
 
 
-def test_what_may_not_rank_does_not_rank() -> None:
-    matrix = np.array([[1, 0], [0, 0], [1, 1], [2, 0]], dtype=np.float32)
-    usable = np.array([True, True, False, True])
-    queries = np.array([[1, 0], [0, 0]], dtype=np.float32)
-    found = search(matrix, strings_of("abcd"), queries, metric="l2", depths=np.array([9, 9]), usable=usable)
-    assert found == [(ScoredDoc("a", 0.0), ScoredDoc("d", -1.0)), ()]
-
-
 def made(ids: tuple[str, ...] = ("a", "b", "c"), **facts: object) -> Vectors:
     matrix = np.arange(2 * len(ids), dtype=np.float32).reshape(-1, 2) + 1
     return Vectors(strings_of(ids), matrix, model="m", space="s", metric="l2", facts=facts)
@@ -164,69 +156,6 @@ def test_vectors_without_a_folder_name_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match=r"ids\.txt") as caught:
         vectors.load(tmp_path, hint="use --without specter")
     assert caught.value.hint == "use --without specter"
-
-
-def test_every_fault_of_a_vectors_folder_is_told(tmp_path: Path) -> None:
-    folder = tmp_path / "v"
-    write_vectors(made(("a", "a", "c")), folder)
-    matrix = made(("a", "b", "c")).matrix.copy()
-    matrix[1, 0] = np.nan
-    np.save(folder / "vectors.npy", matrix)
-    (folder / "vectors.json").write_text('{"model": "", "space": "s", "metric": "taxicab"}')
-    with pytest.raises(InputError) as caught:
-        vectors.load(folder, hint="")
-    told = "\n".join(caught.value.faults)
-    assert len(caught.value.faults) == 4
-    for part in ("model: found ''", "'taxicab'", "'a': found 2 times", "row 1 (a): not finite"):
-        assert part in told
-
-
-@pytest.mark.parametrize("precision", [np.float32, np.float16])
-def test_numbers_that_are_not_finite_are_told_by_row(tmp_path: Path, precision: type) -> None:
-    matrix = np.full((6, 3), np.finfo(precision).max, precision)
-    matrix[1] = -matrix[1]
-    matrix[2, 1], matrix[3, 2], matrix[5, 0] = np.nan, np.inf, -np.inf
-    write_vectors(Vectors(strings_of("abcdef"), matrix, model="m", space="s", metric="l2", facts={}), tmp_path / "v")
-    with pytest.raises(InputError) as caught:
-        vectors.load(tmp_path / "v", hint="")
-    assert [fault.split(": ")[1] for fault in caught.value.faults] == ["row 2 (c)", "row 3 (d)", "row 5 (f)"]
-
-
-@pytest.mark.parametrize("metric", get_args(Metric))
-@pytest.mark.parametrize("broken", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_not_finite_are_found_by_the_search(tmp_path: Path, metric: Metric, broken: float) -> None:
-    matrix = np.random.default_rng(5).normal(size=(RUN + 9, 3)).astype(np.float16)
-    matrix[RUN + 5, 2] = broken
-    ids = [f"d{number}" for number in range(len(matrix))]
-    write_vectors(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
-    loaded = vectors.load(tmp_path / "v", hint="", unread=True)
-    with pytest.raises(InputError, match=f"row {RUN + 5}: not finite"):
-        vectors.nearest(loaded, vectors.vectors_named(loaded, ["d7"]), corpus=strings_of(ids), depths=np.array([2]))
-    with pytest.raises(InputError) as caught:
-        vectors.nearest(
-            loaded,
-            vectors.vectors_named(loaded, ["d7", f"d{RUN + 5}"]),
-            corpus=strings_of(ids),
-            depths=np.array([2, 2]),
-        )
-    assert caught.value.faults == (f"d{RUN + 5}: not finite",)
-
-
-def test_an_id_that_is_there_twice_is_found_by_the_search(tmp_path: Path) -> None:
-    write_vectors(made(("a", "b", "a")), tmp_path / "v")
-    loaded = vectors.load(tmp_path / "v", hint="", unread=True)
-    with pytest.raises(InputError) as caught:
-        vectors.nearest(loaded, vectors.vectors_named(loaded, ["b"]), corpus=strings_of("ab"), depths=np.array([2]))
-    assert caught.value.faults == ("ids.txt: 'a': found 2 times, expected once",)
-
-
-@pytest.mark.parametrize("matrix", [np.ones((3, 2)), np.ones(3, np.float32), np.ones((4, 2), np.float32)])
-def test_a_matrix_of_another_type_or_shape_is_refused(tmp_path: Path, matrix: np.ndarray) -> None:
-    write_vectors(made(), tmp_path / "v")
-    np.save(tmp_path / "v" / "vectors.npy", matrix)
-    with pytest.raises(InputError) as caught:
-        vectors.load(tmp_path / "v", hint="")
-    assert "vectors.npy" in caught.value.faults[0]
 
 
 def test_vectors_rank_papers_of_the_corpus_only_and_need_the_query() -> None:

@@ -104,23 +104,6 @@ def test_sentences_that_were_not_read_in_context_have_no_vector(ws: Workspace, m
     assert (found.facts["encoder"], found.facts["layers"]) == ("a/b", "mixed")
 
 
-def test_vectors_of_the_same_papers_by_the_same_weights_are_kept(
-    ws: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    used = Encoders(monkeypatch)
-    mine = EncoderWeights("mine", None, "document")
-    for _ in range(2):
-        found = encoded_abstracts(ws, mine, PAPERS, {}, advance=quietly)
-    assert used.read == [("document", ["p", "q", "r"])]
-    assert (found.ids.to_pylist(), found.model, found.space, found.metric) == (["p", "q", "r"], "mine", "mine", "l2")
-    assert found.matrix[:, 0].tolist() == [0, 1, 2]
-    (kept,) = (ws.cache / "encoded").iterdir()
-    assert re.fullmatch("[0-9a-f]{32}", kept.name)
-    encoded_abstracts(ws, EncoderWeights("other", None, "document"), PAPERS, {}, advance=quietly)
-    encoded_abstracts(ws, mine, PAPERS[:2], {}, advance=quietly)
-    assert len(used.read) == 3
-
-
 @pytest.fixture
 def corpus(ws: Workspace) -> Workspace:
     """Nine papers in two files, in groups of rows of three, of two and of four."""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
-from annot.ranking import methods, search, word_vectors
+from annot.ranking import methods, word_vectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
@@ -193,25 +193,6 @@ def test_a_method_without_settings_cannot_be_registered() -> None:
     for line in UNRECORDED.strip().splitlines()[1:]:
         with pytest.raises(TypeError, match="settings"):
             exec(f"{UNRECORDED.strip().splitlines()[0]}\n{line}")
-
-
-@pytest.mark.parametrize("dimensions", [12, 5000])
-def test_lsa_has_the_cosines_of_the_exact_decomposition(
-    inputs: RankingInputs, papers: list[Paper], dimensions: int
-) -> None:
-    made = decomposed(inputs.corpus, dimensions=dimensions, iterations=15)
-    # Never so many that the cosines are those of tf-idf itself.
-    dimensions = min(dimensions, math.ceil(len(papers) / 5))
-    (whole,) = search.blocks(inputs.corpus, "abstract", size=200)
-    left, singular, _ = np.linalg.svd(whole.toarray().astype(float), full_matrices=False)
-    assert made.matrix.shape == (len(papers), dimensions)
-    exact = left[:, :dimensions] * singular[:dimensions]
-    full = [row for row, paper in enumerate(papers) if paper.sentences]
-    cosines = []
-    for matrix in (exact[full], made.matrix[full].astype(float)):
-        lengths = np.linalg.norm(matrix, axis=1)
-        cosines.append(matrix @ matrix.T / np.outer(lengths, lengths))
-    np.testing.assert_allclose(cosines[1], cosines[0], atol=2e-3)
 
 
 def cosines_of(rows: np.ndarray) -> np.ndarray:

@@ -128,12 +128,6 @@ def test_an_average_that_is_zero_in_one_dimension_still_ranks() -> None:
     assert pooled(inputs, "fabs_cbow200", 0, doc_ids="ab") == {"a": near(-math.sqrt(2)), "b": EMPTY_SCORE}
 
 
-def test_a_query_of_unknown_words_ranks_nothing_before_another(inputs: RankingInputs) -> None:
-    for baseline in ("fabs_cbow200", "fabs_tfidfcbow200"):
-        found = rank_pool(inputs, baseline=baseline, paper_id="c", sentences=[0], doc_ids=["a", "b"])
-        assert [doc.score for doc in found] == [EMPTY_SCORE, EMPTY_SCORE]
-
-
 def test_terms_and_words_leave_papers_without_a_token_last(inputs: RankingInputs) -> None:
     tfidf = pooled(inputs, "fabs_tfidf", 1)
     assert tfidf == {"a": near(1), "b": 0, "c": 0, "d": EMPTY_SCORE}

@@ -78,16 +78,6 @@ def test_latent_semantic_analysis_has_two_hundred_dimensions_seven_iterations_an
     assert made.ids.to_pylist() == [f"a{at}" for at in range(6)]
 
 
-def test_what_is_there_is_opened_and_not_made_again(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened(ws, "lsa", "title_cbow200")
-    files = {path: path.stat().st_mtime_ns for path in (ws.cache / "index").rglob("*") if path.is_file()}
-    for name in ("fit", "train"):
-        monkeypatch.setattr(index.word_vectors, name, lambda *_, **__: pytest.fail("it is there"))
-    again = opened(ws, "lsa", "title_cbow200")
-    assert len(again.corpus) == 6
-    assert {path: path.stat().st_mtime_ns for path in (ws.cache / "index").rglob("*") if path.is_file()} == files
-
-
 def test_a_set_of_vectors_is_opened_by_its_name_and_must_be_there(ws: Workspace) -> None:
     rows = np.eye(6, dtype=np.float32)
     write_vectors(Vectors(strings_of(f"a{at}" for at in range(6)), rows, "m", "s", "l2", {}), ws.vectors / "mine")

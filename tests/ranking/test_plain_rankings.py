@@ -64,7 +64,9 @@ def keyed(texts: dict[str, list[str]]) -> Any:
 def inputs(release_papers: Sequence[Paper], keyed: Any, tmp_path_factory: pytest.TempPathFactory) -> RankingInputs:
     path = tmp_path_factory.mktemp("gensim") / "words.bin"
     keyed.save_word2vec_format(str(path), binary=True)
-    return inputs_of(corpus_of(release_papers, shard=SHARD), word_vectors={"cbow": read_word_vectors(path)[0]})
+    return inputs_of(
+        corpus_of(release_papers, shard=SHARD), word_vectors={"cbow": read_word_vectors(path, english=True)[0]}
+    )
 
 
 def rankings_of(inputs: RankingInputs, method: str, query_ids: Sequence[str]) -> dict[str, Ranking]:

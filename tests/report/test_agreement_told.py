@@ -9,12 +9,10 @@ import pytest
 from annot.base.names import OF_PAPERS
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.publishing.report.cells import Number
-from annot.publishing.report.pages import latex
 from annot.publishing.report.sections.agreement import all_coefficients, by_query, glance, headline
-from annot.publishing.report.tables import Chapter, Document, Table
+from annot.publishing.report.tables import Table
 from annot.steps.agreement import describe
 
 A = [0, 1, 2, 3, 0, 1]
@@ -68,20 +66,6 @@ MIXED = table(judged("n", A, B), UNANIMOUS, CONSTANT)
 def rows_of(shown: Table, *names: str) -> list[tuple[object, ...]]:
     """The rows that begin with these cells."""
     return [row for row in shown.rows if row[: len(names)] == names]
-
-
-def test_a_headline_cell_that_rests_on_fewer_queries_than_its_row_says_so() -> None:
-    ((_, _, queries, pairs, *cells),) = rows_of(headline(MIXED), "together", "before")
-    assert (queries, pairs) == (3, 18)
-    shown = dict(zip(HEADLINE, map(str, cells), strict=True))
-    assert shown["spearman_rho"] == "–"
-    assert shown["kappa"].endswith("(2 of 3 queries, 12 pairs)")
-    assert "queries" not in shown["percent"]
-
-
-def test_a_single_facet_is_all_there_is() -> None:
-    """Facet and all together are the same queries: two rows with two intervals would be two truths."""
-    assert [row[0] for row in glance(MIXED).rows] == ["together"]
 
 
 def test_every_table_says_which_summary_its_figures_are() -> None:
@@ -179,14 +163,3 @@ def test_only_the_wanted_coefficients_are_computed() -> None:
     few = table(judged("n", A, B), coefficients=("kappa",))
     assert few.queries[0].before == {"kappa": MIXED.queries[1].before["kappa"]}
     assert list(few.groups[0].after) == ["kappa"]
-
-
-@pytest.mark.parametrize("settled", [True, False])
-def test_latex_captions_carry_no_list_of_reasons(settled: bool) -> None:
-    made = table(*(judged(f"q{at:02}", A, B) for at in range(50)), UNANIMOUS, settled=settled)
-    block = headline(made)
-    text = latex(Document("T", "S", None, (), (Chapter("s", "S", (), (block,)),), ()))
-    (caption,) = re.findall(r"\\caption\{(.*)\}", text)
-    assert caption == "Headline coefficients."
-    assert "figures have no " in text
-    assert len(text) < 5000

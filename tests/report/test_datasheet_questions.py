@@ -11,7 +11,6 @@ from annot.base.errors import InputError
 from annot.publishing.release.prose import (
     OpenQuestion,
     answer_sheet,
-    answered,
     ask,
     describe_open,
     open_questions,
@@ -135,12 +134,6 @@ def test_three_open_questions_are_named_and_the_others_counted(open_ones: list[s
     assert describe_open(()) == ()
 
 
-def test_open_questions_are_those_of_the_datasheet_in_its_order() -> None:
-    found = open_questions({}, topics=False)
-    assert [one.question for one in found] == [one.id for one in unanswered({})]
-    assert found[0].text in {one.text for one in questions()}
-
-
 def test_a_sheet_that_asks_everything_stays_as_people_left_it(tmp_path: Path) -> None:
     path = tmp_path / "datasheet.toml"
     assert ask(path, {}, topics=False) is True
@@ -156,23 +149,6 @@ def test_a_sheet_that_lacks_a_question_is_written_anew_with_its_answers(tmp_path
     answers = {"motivation.funding": "Nobody."}
     assert ask(path, answers, topics=False) is True
     assert path.read_text(encoding="utf-8") == answer_sheet(answers)
-
-
-def test_a_key_in_another_section_is_not_the_question_asked(tmp_path: Path) -> None:
-    path = tmp_path / "datasheet.toml"
-    whole = answer_sheet({})
-    funding = '# funding = ""'
-    path.write_text(whole.replace(funding, "").replace("[uses]", "[uses]\n" + funding))
-    assert ask(path, {}, topics=False) is True
-    assert path.read_text() == whole
-
-
-@pytest.mark.parametrize(
-    ("answer", "known"),
-    [("x", True), ("(TODO!)", False), ("**fixme**", False), ("'n.n.'", False), ("xxx:", False), ("TODO later", True)],
-)
-def test_what_encloses_a_placeholder_makes_no_answer_of_it(answer: str, known: bool) -> None:
-    assert answered({"uses.used": answer}, "uses.used") is known
 
 
 def test_what_is_said_behind_a_question_follows_its_kind() -> None:

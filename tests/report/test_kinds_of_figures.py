@@ -51,10 +51,3 @@ def test_a_kind_has_its_decimals_and_ends(
 def test_words_of_cells_that_are_no_figures() -> None:
     assert [cells.text(cell, precise=False) for cell in (True, False, None, 3, "a")] == ["yes", "no", "–", "3", "a"]
     assert cells.parts("a", precise=False) == ("a", "")
-
-
-@pytest.mark.parametrize(
-    ("value", "said"), [(0.001, "0.001"), (0.00099, "< 0.001"), (0.0, "< 0.001"), (1.0, "1"), (0.0567, "0.057")]
-)
-def test_a_p_value_below_a_thousandth_is_not_given_in_digits(value: float, said: str) -> None:
-    assert cells.p_value(value) == said

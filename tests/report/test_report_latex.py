@@ -101,32 +101,6 @@ def test_environments_are_balanced_and_every_row_has_as_many_cells_as_columns(ro
     assert unescaped(text, "{") == unescaped(text, "}")
 
 
-def test_a_table_that_no_page_holds_goes_over_pages_and_repeats_its_head() -> None:
-    short, long = latex(document(rows=3)), latex(document(rows=80))
-    assert short.count(r"\begin{longtable}") == 0
-    assert long.count(r"\begin{longtable}") == 2
-    assert long.count(r"\endhead") == 2
-    many = latex(document(notes=("No value on a query: two pairs only.",) * 112))
-    assert many.count(r"\begin{longtable}") == 2
-
-
-def test_a_caption_is_one_sentence_and_the_rest_stands_below() -> None:
-    notes = tuple(f"No value on query {at}: one grade only." for at in range(112))
-    text = latex(document(notes=notes))
-    captions = re.findall(r"\\caption\{(.*?)\}(?:\\label|$)", text, re.MULTILINE)
-    assert {"Plain.", "Wide."} <= set(captions)
-    assert max(map(len, captions)) < 2 * len(escape(HOSTILE))
-    assert text.count("No value on query 17: one grade only.") == 2
-    assert r"All else: below. No value" in text
-    assert r"\texttt{annot a -{}-b}" in text
-
-
-def test_intervals_of_a_wide_table_stand_below_their_figures() -> None:
-    (lines,) = (lines for of, lines in tables(latex(document(rows=1))) if columns_of(of) == 10)
-    assert lines[1].endswith(r"& 0.50 & 1.50 & 2.50 & 3.50 & 4.50 & 5.50 & 6.50 & 7.50 & 8.50 \\")
-    assert lines[2].startswith(" & [-0.25, 0.75] & ")
-
-
 def test_nothing_in_a_name_is_a_command() -> None:
     text = escape(HOSTILE)
     for letter in "%&#$_":

@@ -44,20 +44,8 @@ def test_each_kind_of_figure_has_its_digits_and_ends(
     assert Number(raw, kind, FAR).ends == pytest.approx(between)
 
 
-def test_ends_of_a_percentage_stay_within_a_hundred() -> None:
-    assert Number(50.0, cells.PERCENTAGE, Interval(-5, 105, 0.95, "jackknife")).ends == (0, 100)
-
-
 def test_a_number_of_a_p_value_has_four_decimals_in_its_ends() -> None:
     assert dataclasses.astuple(cells.P)[:2] == (4, 4)
-
-
-@pytest.mark.parametrize(
-    ("half", "shown"),
-    [(0.0099, 3), (3.54, 1), (3.55, 0), (9.99, 0), (10.0, 0), (35.4, 0), (1000.0, 0), (0.000354, 5)],
-)
-def test_the_first_three_digits_of_the_half_width_decide(half: float, shown: int) -> None:
-    assert cells.decimals(half) == shown
 
 
 def test_a_cell_is_a_figure_yes_no_or_words() -> None:

@@ -6,13 +6,11 @@ import json
 
 import pytest
 from annot.base.errors import MissingInput
-from annot.judging.exchange.audit import Audit, accounts_at, audit, lost_with, whose_accounts
-from annot.judging.exchange.servers import connect
+from annot.judging.exchange.audit import Audit, audit, lost_with
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.models import Project
-from studio_contents import LEAD
-from worlds import PEOPLE, World, result
+from worlds import World, result
 
 
 def audited(world: World, steps: list[tuple[int, int | None]] | None = None) -> Audit:
@@ -56,23 +54,6 @@ def test_a_project_that_is_gone_is_named_with_the_answers_that_went_with_it(judg
     assert [lost_with(judged.ws, one) for one in (a1, a2)] == [10, 10]
 
 
-def test_a_project_gone_with_one_answer_or_none_says_so(sent: World) -> None:
-    sent.judge("a1", {sent.pairs[0]: 1})
-    sent.pull()
-    for name in ("a1", "a2"):
-        sent.studio.delete_project(sent.project(name))
-    (_, first), (_, second) = kinds(sent)
-    assert first.endswith("(judging); it contained 1 answer that is on record")
-    assert second.endswith("(judging)")
-
-
-def test_another_release_than_the_screens_were_made_for_is_named(sent: World) -> None:
-    sent.studio.release = "1.24.0"
-    ((kind, what),) = kinds(sent)
-    assert (kind, what) == ("version", "the server runs Label Studio 1.24.0; the screens were sent to 1.23.2")
-    assert audited(sent).findings[0].count == 1
-
-
 def test_a_grade_that_was_filled_in_is_content_that_was_never_sent(sent: World) -> None:
     tasks = sent.studio.tasks_of(sent.project("a1"))
     (own,) = [one for one in sent.studio.predictions.values() if one["task"] == tasks[0]["id"]]
@@ -103,17 +84,3 @@ def test_fast_answers_of_one_person_are_counted_over_the_study(sent: World) -> N
     found = audited(sent)
     assert [(one.what[:3], one.pairs) for one in found.fast] == [("a1:", tuple(map(" ".join, sent.pairs[1:4])))]
     assert [one.kind for one in found.findings] == ["too fast"]
-
-
-def test_the_accounts_of_a_person_are_the_present_one_and_those_of_their_answers(judged: World) -> None:
-    here = sent_projects(judged)
-    numbers = {name: judged.studio.account(email)["id"] for name, email in PEOPLE.items()}
-    assert accounts_at(judged.ws, here) == {"a1": [numbers["a1"]], "a2": [numbers["a2"]]}
-    later = [one._replace(account_id=99) if one.assessor == "a1" else one for one in here]
-    assert accounts_at(judged.ws, later) == {"a1": sorted((numbers["a1"], 99)), "a2": [numbers["a2"]]}
-    taken = [one._replace(account_id=99 if one.assessor == "a1" else numbers["a1"]) for one in here]
-    assert accounts_at(judged.ws, taken)["a1"] == [99], "another has the account now"
-    with connect(judged.ws) as gateway:
-        whose = whose_accounts(judged.ws, gateway, {"a1": [98]})
-    lead = judged.studio.account(LEAD)["id"]
-    assert whose == {lead: "the lead's account", 98: "a1", **{number: name for name, number in numbers.items()}}

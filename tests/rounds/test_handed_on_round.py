@@ -6,9 +6,9 @@ import json
 from collections import Counter
 
 from annot.base.records import Assessor, PairKey
-from annot.judging.exchange.servers import connect, task_keys
+from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import PLAN_FILE
-from annot.judging.rounds.judging import outgoing_of, unpulled, withdraw_handed_on
+from annot.judging.rounds.judging import outgoing_of, unpulled
 from annot.labelstudio.tasks import pair_key
 from annot.steps import changes
 from annot.store import people, projects, trials
@@ -76,12 +76,6 @@ def test_an_answer_to_a_pair_that_another_was_sent_since_is_told_and_the_others_
     assert first in plan(sent, "a3")
 
 
-def test_nothing_is_withdrawn_where_everything_is_planned(sent: World) -> None:
-    with connect(sent.ws) as gateway:
-        assert list(withdraw_handed_on(sent.ws, gateway, [])) == []
-    assert len(sent.studio.tasks) == 20
-
-
 def test_what_was_answered_and_not_pulled_is_known(sent: World) -> None:
     first, second, third, *_ = sent.pairs
     sent.judge("a1", dict.fromkeys((first, second), 1))
@@ -106,20 +100,3 @@ def test_who_left_is_sent_nothing_and_who_has_not_passed_is_named(planned: World
     assert planned.push().notes[:1] == ("a1: not passed in the training; see `annot train report`",)
     leave(planned, "a2")
     assert [one.assessor for one in outgoing_of(planned.ws)] == ["a1"]
-
-
-def test_tasks_of_who_left_are_withdrawn_even_if_a_killed_push_did_not_note_them_down(sent: World) -> None:
-    """Both the first asking of a pair and its repeat."""
-    number, keys = sent.project("a1"), task_keys(sent.ws)
-    shown = sent.studio.tasks_of(number)[0]["data"]
-    for key in (pair_key(*sent.pairs[0], 2), pair_key("p9-method", "d00")):
-        sent.studio.import_tasks(number, [keys.sealed(number, {"data": {**shown, "pair_id": key}})])
-    leave(sent, "a1")
-    with sent.ws.writing() as session:
-        project = next(one for one in projects.read_projects(session) if one.assessor == "a1")
-        projects.forget_tasks(session, project.project, projects.read_tasks(session, project.project))
-    with connect(sent.ws) as gateway:
-        notes: list[str] = []
-        ((row, answered),) = withdraw_handed_on(sent.ws, gateway, notes)
-    assert (row.assessor, row.withdrawn, answered, notes) == ("a1", 11, frozenset(), [])
-    assert len(sent.tasks("a1")) == 1, "what is not of this study stays"

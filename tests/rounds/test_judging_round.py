@@ -159,7 +159,7 @@ def test_twins_before_the_id_was_noted_down_stop_the_push_if_both_hold_tasks(pla
         planned.push()
 
 
-@pytest.mark.parametrize("number", [3, 9, 12, 14, 17, 20, 22])
+@pytest.mark.parametrize("number", [3, 12, 17, 22])
 def test_a_push_killed_anywhere_leaves_each_task_once_after_the_next(planned: World, number: int) -> None:
     planned.studio.kill_at(number)
     with pytest.raises(Killed):
@@ -175,7 +175,7 @@ def test_a_push_killed_anywhere_leaves_each_task_once_after_the_next(planned: Wo
 
 def test_what_a_killed_push_changed_was_not_changed_by_hand(sent: World) -> None:
     text = page(sent.ws, "method")
-    for number in itertools.count(1):
+    for number in itertools.count(1, 4):
         write_file(sent.folder / "guidelines" / "method.md", f"{text}\nNo grade for paper {number}.\n")
         sent.studio.kill_at(number)
         try:
@@ -188,7 +188,7 @@ def test_what_a_killed_push_changed_was_not_changed_by_hand(sent: World) -> None
     assert number > 9
 
 
-@pytest.mark.parametrize("number", [4, 5, 6, 7, 8, 9])
+@pytest.mark.parametrize("number", [4, 6, 8])
 def test_a_pull_killed_anywhere_loses_nothing(sent: World, number: int) -> None:
     sent.judge("a1", dict.fromkeys(sent.pairs, 1))
     sent.judge("a2", dict.fromkeys(sent.pairs, 1))
@@ -235,13 +235,6 @@ def test_a_stranger_among_the_tasks_is_ignored_and_named(sent: World) -> None:
     (ours, *_) = sent.studio.tasks_of(project)
     sent.studio.import_tasks(project, [{"data": ours["data"] | {"pair_id": "theirs"}}])
     assert "a1: ignored 1 task from outside this study" in sent.pull().notes
-
-
-def test_a_person_without_an_account_is_named_and_the_others_are_sent(planned: World) -> None:
-    del planned.studio.users[planned.studio.account(PEOPLE["a2"])["id"]]
-    pushed = planned.push()
-    assert [row.assessor for row in pushed.projects] == ["a1"]
-    assert "a2: has not signed up on the server yet" in pushed.notes[0]
 
 
 def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: World) -> None:

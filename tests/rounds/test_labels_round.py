@@ -66,26 +66,3 @@ def test_the_latest_answer_of_the_person_becomes_the_labels_and_the_query_follow
     assert labels(planned) == ("background", "method", "method")
     with planned.ws.reading() as session:
         assert [query.sentences for query in read_queries(session)] == [(1, 2)]
-
-
-def test_an_answer_older_than_the_correction_on_record_is_kept_out(planned: World) -> None:
-    planned.push("labels", assessor=("a1",))
-    given = planned.studio.annotate(
-        abstract(planned, "a1"), corrected("background", "method", "method"), email=PEOPLE["a1"]
-    )
-    planned.pull("labels")
-    same = planned.pull("labels")
-    assert same.assessors[0].judged == 1, "the very answer on record is no older one"
-    planned.studio.annotations[given] |= {"updated_at": "2001-01-01T00:00:00.000000Z"}
-    old = planned.pull("labels")
-    assert "p1: kept the correction on record, which is newer than a1's" in old.notes
-    assert old.assessors[0].judged == 0
-    assert labels(planned) == ("background", "method", "method")
-
-
-def test_what_was_sent_to_be_judged_keeps_its_labels(sent: World) -> None:
-    sent.push("labels", assessor=("j1",))
-    sent.studio.annotate(abstract(sent, "j1"), corrected("background", "method", "method"), email=PEOPLE["j1"])
-    pulled = sent.pull("labels")
-    assert "p1: 1 correction ignored, because its queries had been sent" in pulled.notes
-    assert labels(sent) == ("background", "method", "result")

@@ -7,22 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError, MissingInput, StudioError
-from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairKey, PairReturn, Query
-from annot.judging.exchange.collecting import NO_OPTIONS, CollectedProject, RoundOptions
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairKey, Query
+from annot.judging.exchange.collecting import NO_OPTIONS, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject
-from annot.judging.exchange.servers import Unreachable
-from annot.judging.rounds import judging, labels, round_of
+from annot.judging.rounds import judging, round_of
 from annot.judging.rounds.judging import JudgingRound
 from annot.judging.rounds.trials import TrainingRound, _in_time
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.store import people, pools, projects, trials
-from annot.store.answers import ADJUDICATIONS, TRIALS, SourcedAnswer, add_returned, read_returned, withdraw_returned
+from annot.store.answers import ADJUDICATIONS, TRIALS, SourcedAnswer
 from annot.store.models import Gold
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
-from worlds import Rounds
 
 P1, P2, RESULT = "p1-method", "p2-method", "p1-result"
 
@@ -56,76 +54,10 @@ def tasks(given: Sequence[OutgoingProject]) -> dict[str, list[PairKey]]:
     return {one.assessor: list(one.tasks) for one in given}
 
 
-def test_a_returned_pair_goes_to_its_person_alone_until_it_is_taken_back(planned: Workspace) -> None:
-    with planned.writing() as session:
-        for occasion in (3, 4):
-            add_returned(session, PairReturn(P1, "d00", "a1", occasion, "Look again.", RECORDED))
-        withdraw_returned(session, read_returned(session)[0], withdrawn_at=RECORDED)
-    found = tasks(judging.outgoing_of(planned))
-    assert [one.occasion for one in found["a1"]] == [1] * 40 + [4]
-    assert [one.occasion for one in found["a2"]] == [1] * 40
-    leave(planned, "a1")
-    assert tasks(judging.outgoing_of(planned)) == {"a2": found["a2"]}
-
-
-def test_hidden_gold_goes_to_its_person_while_they_are_here(planned: Workspace) -> None:
-    with planned.writing() as session:
-        trials.add_assignments(session, "hidden-gold", [Assignment(P1, "d99", "a1", 1)])
-    found = tasks(judging.outgoing_of(planned))
-    assert (PairKey(P1, "d99") in found["a1"], PairKey(P1, "d99") in found["a2"]) == (True, False)
-    leave(planned, "a1")
-    assert [len(own) for own in tasks(judging.outgoing_of(planned)).values()] == [40]
-
-
 def test_only_guidelines_of_planned_facets_are_sent(planned: Workspace) -> None:
     prepared = JudgingRound().prepare(planned, NO_OPTIONS, dry_run=True)
     subjects = [one.subject for one in prepared.new_versions if one.part in ("guidelines", "facet")]
     assert subjects == ["method", "method"]
-
-
-def test_who_cannot_be_reached_for_a_withdrawal_is_sent_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ws = copied(Rounds(), "planned", tmp_path / "rounds")
-    away = Unreachable("a2", "no answer", False)
-    monkeypatch.setattr(judging, "on_servers", lambda ws, names, work: (away,))
-    prepared = JudgingRound().prepare(ws, NO_OPTIONS, dry_run=False)
-    assert (list(tasks(prepared.outgoing)), prepared.unreachable, prepared.checked) == (["a1"], (away,), True)
-
-
-@pytest.mark.parametrize("left", [True, False])
-def test_a_project_that_cannot_be_read_stops_a_push_unless_its_person_has_left(
-    planned: Workspace, monkeypatch: pytest.MonkeyPatch, *, left: bool
-) -> None:
-    with planned.writing() as session:
-        for name, remote in (("a1", 1), ("a2", None)):
-            project = projects.open_project(
-                session, round="judge", assessor=name, server="one", url="u", version="1", account_id=7
-            )
-            if remote is not None:
-                projects.set_remote_project(session, project.project, remote)
-            projects.record_tasks(session, project.project, {PairKey(P1, "d98"): 1 if remote else 2})
-    asked: list[str] = []
-
-    def refuse(ws: Any, gateway: Any, project: Any, own: Any, possible: Any) -> None:
-        asked.append(project.assessor)
-        raise StudioError("no such project")
-
-    class Server:
-        def identity(self) -> str:
-            return "one"
-
-    monkeypatch.setattr(judging, "_withdraw", refuse)
-    server: Any = Server()
-    notes: list[str] = []
-    if left:
-        leave(planned, "a1")
-        assert list(judging.withdraw_handed_on(planned, server, notes)) == []
-        assert notes == ["a1: the unanswered tasks could not be withdrawn: no such project"]
-    else:
-        with pytest.raises(StudioError, match="no such project"):
-            list(judging.withdraw_handed_on(planned, server, notes))
-    assert asked == ["a1"], "a2 has no project there"
 
 
 GOLD = [(P1, "p2"), (P1, "d99"), (RESULT, "d00"), (RESULT, "d01")]
@@ -271,27 +203,6 @@ def test_a_decision_keeps_its_pair_with_who_made_it(judged: Workspace) -> None:
     assert (PairKey(P1, "d08") in found["j1"], PairKey(P1, "d08") in found["j2"]) == (False, True)
 
 
-@pytest.mark.parametrize(("isolated", "asked"), [(False, ["a1", "a2", "a3", "j1"]), (True, ["a1", "a3"])])
-def test_of_servers_of_their_own_those_of_the_named_and_those_that_are_there_are_asked_for_labels(
-    planned: Workspace, monkeypatch: pytest.MonkeyPatch, *, isolated: bool, asked: list[str]
-) -> None:
-    seen: list[Sequence[str]] = []
-    monkeypatch.setattr(labels.servers, "isolated", lambda ws: isolated)
-    monkeypatch.setattr(labels.servers, "people_with_servers", lambda ws: ("a3",))
-    monkeypatch.setattr(labels.servers, "on_servers", lambda ws, names, work: seen.append(names) or ())
-    assert labels._given(planned, ["a1", "a2", "a3", "j1"], ["a1"], {}) == {}
-    assert [list(names) for names in seen] == [asked]
-
-
-def test_labels_are_not_spread_while_a_server_cannot_say_who_has_what(
-    planned: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(labels.servers, "on_servers", lambda ws, names, work: (Unreachable("a2", "no answer", False),))
-    with pytest.raises(StudioError) as refused:
-        labels._given(planned, ["a1", "a2"], ["a1"], {})
-    assert refused.value.faults == ("a2: no answer",)
-
-
 def test_full_texts_come_once_every_pair_is_judged_on_its_abstract(planned: Workspace) -> None:
     pairs = [(P1, "d00"), (P1, "d01")]
     with planned.writing() as session:
@@ -317,16 +228,3 @@ def test_full_texts_come_once_every_pair_is_judged_on_its_abstract(planned: Work
         TRIALS.record(session, given, recorded_at=RECORDED)
     with pytest.raises(MissingInput, match="no such file"):
         substudy.prepare(planned, RoundOptions(view="full"), dry_run=True)
-
-
-def test_answers_to_hidden_gold_are_kept_beside_the_collection(planned: Workspace) -> None:
-    with planned.writing() as session:
-        trials.add_assignments(session, "hidden-gold", [Assignment(P1, "d99", "a1", 1)])
-        project = projects.open_project(
-            session, round="judge", assessor="a1", server="one", url="u", version="1", account_id=7
-        )
-        found = (reading((P1, "d00"), 1), reading((P1, "d99"), 2))
-        rest = judging._without_hidden_gold(session, CollectedProject(project, 2, [7], found, (), (), 0, ()))
-        kept = trials.read_answers(session, "hidden-gold")
-    assert [one.asked.pair for one in rest.readings] == [(P1, "d00")]
-    assert [(one.record.pair, one.record.grade) for one in kept] == [((P1, "d99"), 2)]

@@ -144,20 +144,17 @@ def test_an_answer_that_comes_in_between_keeps_the_query(mistaken: World) -> Non
     assert len(mistaken.tasks("a1")) == len(mistaken.tasks("a2")) == 20
 
 
-@pytest.mark.parametrize("share", [0.5, 0.75, 1.0])
-def test_killed_half_way_the_same_command_finishes_or_a_push_sends_again(
-    mistaken: World, tmp_path: Path, share: float
-) -> None:
+def test_killed_half_way_the_same_command_finishes_or_a_push_sends_again(mistaken: World, tmp_path: Path) -> None:
     before = len(mistaken.studio.requests)
     remove(mistaken)
     requests = len(mistaken.studio.requests) - before
-    for way in ("again", "push"):
+    for way, share in (("again", 0.5), ("push", 0.75), ("again at the end", 1.0)):
         with served(copied(WithMistake(), "sent", tmp_path / way)) as world:
             world.studio.kill_at(round(share * requests))
             with pytest.raises(Killed):
                 remove(world)
             assert len(world.studio.tasks) in (40, 30, 20)
-            if way == "again":
+            if way != "push":
                 assert remove(world).query_id == MISTAKE
                 assert state(world) == GONE
             else:

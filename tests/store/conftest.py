@@ -6,22 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from annot.base.records import Assessor, Query
 from annot.store.database import Store, open_store
 from annot.store.people import put_assessors
 from annot.store.pools import put_queries
-
-FROZEN = Path(__file__).parent / "frozen"
-QUERIES = (
-    Query("p1-background", "p1", "background", (0, 1)),
-    Query("p1-method", "p1", "method", (2,)),
-    Query("p2-method", "p2", "method", (1, 3)),
-)
-PEOPLE = (
-    Assessor("a1", "one@example.org", False),
-    Assessor("a2", "two@example.org", False),
-    Assessor("z1", None, True),
-)
+from stored import PEOPLE, QUERIES
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

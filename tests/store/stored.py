@@ -1,8 +1,8 @@
-"""Records that the tests of the store write: a pool, a judgement and a plan."""
+"""Records that the tests of the store write: queries, people, a pool, a judgement and a plan."""
 
 from __future__ import annotations
 
-from annot.base.records import Draw, Judgement, Pool, PoolEntry
+from annot.base.records import Assessor, Draw, Judgement, Pool, PoolEntry, Query
 from annot.store import pools
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import Store
@@ -10,6 +10,16 @@ from annot.store.models import Plan
 
 NOW = "2024-05-01T12:00:00Z"
 PLAN = Plan("abc", 13, NOW)
+QUERIES = (
+    Query("p1-background", "p1", "background", (0, 1)),
+    Query("p1-method", "p1", "method", (2,)),
+    Query("p2-method", "p2", "method", (1, 3)),
+)
+PEOPLE = (
+    Assessor("a1", "one@example.org", False),
+    Assessor("a2", "two@example.org", False),
+    Assessor("z1", None, True),
+)
 
 
 def pool(paper_id: str, *doc_ids: str) -> Pool:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.errors import BusyError, StoreError
+from annot.base.errors import StoreError
 from annot.store import database
 from annot.store.database import hold_study, lock_file
 
@@ -52,19 +52,6 @@ def test_a_new_file_of_the_lock_is_its_owners_alone(tmp_path: Path) -> None:
         pytest.raises(StoreError, match="found a link, expected the lock of this study"),
         hold_study(f"sqlite:///{tmp_path / 'annot.db'}", command="x", wait_seconds=0),
     ):
-        pass
-
-
-def test_a_study_that_is_held_is_held_for_everyone_else(tmp_path: Path) -> None:
-    (tmp_path / "annot.db").write_bytes(b"")
-    url = f"sqlite:///{tmp_path / 'annot.db'}"
-    with (
-        hold_study(url, command="push", wait_seconds=0),
-        pytest.raises(BusyError, match=f"`annot push` is changing this study: process {os.getpid()}"),
-        hold_study(url, command="pull", wait_seconds=0),
-    ):
-        pass
-    with hold_study(url, command="pull", wait_seconds=0):
         pass
 
 

@@ -9,12 +9,14 @@ from annot.base.errors import InputError, StoreError
 from annot.base.records import Assessor, Assignment, Judgement, PairKey, PairReturn
 from annot.store import people, projects, runs, trials
 from annot.store.answers import (
+    JUDGEMENTS,
     TRIALS,
     SourcedAnswer,
     add_returned,
     is_judged,
     last_opinions,
     note_opinions,
+    progress_by_assessor,
     read_opinions,
     read_returned,
     shown_at,
@@ -281,3 +283,20 @@ def test_an_account_is_in_no_hash_of_the_study(study: Store) -> None:
         assert read_states(session) == before
         people.put_assessors(session, [Assessor("a1", "other@example.org", True)])
         assert [part for part, of in read_states(session).items() if of != before[part]] == ["people"]
+
+
+def test_progress_counts_assignments_with_an_answer_that_counts(study: Store) -> None:
+    plan = [Assignment("p1-method", f"d{number}", "a1", number) for number in (1, 2, 3)]
+    flagged = Judgement("p1-method", "d2", "a1", 1, flags=("another account",))
+    unable = Judgement("p1-method", "d1", "a2", None, cannot_judge="not in English")
+    unplanned = Judgement("p1-method", "d9", "a2", 2)
+    judge(study, "p1-method", "d1")
+    with study.begin() as session:
+        people.replace_plan(session, [*plan, Assignment("p1-method", "d1", "a2", 1)], plan=PLAN)
+        answers = [SourcedAnswer(record, "label-studio", "1", {}) for record in (flagged, unable, unplanned)]
+        JUDGEMENTS.record(session, answers, recorded_at=NOW)
+        assert progress_by_assessor(session) == {"a1": (3, 1), "a2": (1, 1)}
+        # A later revision counts in place of the flagged one.
+        again = SourcedAnswer(replace(flagged, flags=()), "label-studio", "1", {})
+        JUDGEMENTS.record(session, [again], recorded_at=NOW)
+        assert progress_by_assessor(session) == {"a1": (3, 2), "a2": (1, 1)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError, StoreError
-from annot.base.records import Assessor, Assignment, PairKey
+from annot.base.records import Assignment, PairKey
 from annot.store import people, projects, runs
 from annot.store.database import Store
 from annot.store.models import ImportedSource, Project, Session, StoredRound, StoredRun
-from stored import PLAN, judge
+from stored import PLAN
 
 # People and plan
 
@@ -24,26 +24,6 @@ def opened(
     return projects.open_project(
         session, round=round, assessor=assessor, server="one", url=url, version="1.23.2", account_id=account
     )
-
-
-def test_a_changed_account_forgets_the_servers_id_of_it(study: Store) -> None:
-    def known() -> list[int | None]:
-        return [project.account_id for project in projects.read_projects(session)]
-
-    with study.begin() as session:
-        opened(session)
-        people.put_assessors(session, [Assessor("a1", "one@example.org", True)])
-        assert known() == [5]
-        swapped = [Assessor("a1", "two@example.org", False), Assessor("a2", "one@example.org", False)]
-        people.put_assessors(session, swapped)
-        assert known() == [None]
-        assert people.read_assessors(session) == (*swapped, Assessor("z1", None, True))
-
-
-def test_an_account_of_two_assessors_is_refused_without_naming_it(study: Store) -> None:
-    with pytest.raises(StoreError, match="refused the change") as caught, study.begin() as session:
-        people.put_assessors(session, [Assessor("a3", "one@example.org", False)])
-    assert "one@example.org" not in str(caught.value)
 
 
 def test_the_plan_comes_back_and_keeps_the_day_it_was_made(study: Store) -> None:
@@ -64,21 +44,6 @@ def test_the_plan_comes_back_and_keeps_the_day_it_was_made(study: Store) -> None
         assert people.read_assignments(session) == tuple(moved)
         assert people.withdraw_plan(session) == 2
         assert people.read_plan(session) is None
-
-
-def test_judged_assignments_do_not_leave_the_plan(study: Store) -> None:
-    planned = [Assignment("p1-method", "d1", "a1", 1), Assignment("p1-method", "d1", "a2", 1)]
-    with study.begin() as session:
-        people.replace_plan(session, planned, plan=PLAN)
-    judge(study, "p1-method", "d1")
-    with study.begin() as session:
-        people.replace_plan(session, planned[:1], plan=PLAN)
-    with pytest.raises(InputError, match="1 judgement"), study.begin() as session:
-        people.replace_plan(session, planned[1:], plan=PLAN)
-    with pytest.raises(InputError, match="1 judgement"), study.begin() as session:
-        people.withdraw_plan(session)
-    with study.read() as session:
-        assert people.read_assignments(session) == tuple(planned[:1])
 
 
 def test_a_plan_names_every_unknown_query_and_assessor(study: Store) -> None:

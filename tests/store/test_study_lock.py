@@ -142,18 +142,6 @@ def test_others_read_and_write_while_it_is_held(made: str) -> None:
             pass
 
 
-def test_what_stands_in_the_file_is_private_and_goes_with_the_holder(tmp_path: Path) -> None:
-    database = tmp_path / "annot.db"
-    url = f"sqlite:///{database}"
-    with hold_study(url, command="push", wait_seconds=0):
-        assert not list(tmp_path.iterdir()), "nothing is locked where no study is"
-    open_store(url).close()
-    with hold_study(url, command="push", wait_seconds=0):
-        assert lock_file(database).read_text().startswith(f"push|{os.getpid()}|")
-        assert lock_file(database).stat().st_mode & 0o777 == 0o600
-    assert lock_file(database).read_text() == ""
-
-
 def test_a_holder_that_has_not_said_its_name_yet_is_told_without_one(tmp_path: Path) -> None:
     database = tmp_path / "annot.db"
     open_store(f"sqlite:///{database}").close()

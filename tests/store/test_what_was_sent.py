@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.base.records import Assessor, Assignment, PairKey, Query
-from annot.store import people, pools, projects, trials
+from annot.base.records import Assessor, PairKey, Query
+from annot.store import people, pools, projects
 from annot.store.database import Store, open_store
-from annot.store.models import Plan, StoredRound
+from annot.store.models import StoredRound
 
 
 @pytest.fixture
@@ -42,25 +42,6 @@ def test_only_tasks_that_count_hold_a_study(store: Store, round: StoredRound, do
         assert projects.was_sent(session) is is_sent
 
 
-def test_hidden_gold_is_not_among_what_was_sent_to_judge(store: Store) -> None:
-    with store.begin() as session:
-        trials.add_assignments(
-            session, "hidden-gold", [Assignment("q1", "d2", "a1", 1), Assignment("q1", "d3", "a1", 2)]
-        )
-        trials.add_assignments(session, "train", [Assignment("q1", "d1", "a1", 1)])
-        plan = Plan("0" * 64, 1, "2031-01-01T00:00:00+00:00")
-        people.replace_plan(session, [Assignment("q1", "d3", "a1", 1)], plan=plan)
-    sent(store, "judge", "a1", "d1", "d2", "d3")
-    sent(store, "judge", "a2", "d2")
-    with store.read() as session:
-        # What the plan asks for by now is hidden no more.
-        assert projects.read_hidden(session) == {"a1": (("q1", "d2"),)}
-        assert projects.read_sent(session) == {
-            "a1": {PairKey("q1", "d1"), PairKey("q1", "d3")},
-            "a2": {PairKey("q1", "d2")},
-        }
-
-
 def test_what_a_project_shows_is_its_own(store: Store) -> None:
     first, second = sent(store, "judge", "a1", "d1"), sent(store, "judge", "a2", "d1")
     with store.begin() as session:
@@ -73,11 +54,3 @@ def test_what_a_project_shows_is_its_own(store: Store) -> None:
         [["t2", {"title": "theirs"}]],
         [["t0", {"title": "by hand"}]],
     ]
-
-
-def test_the_first_secret_holds(store: Store) -> None:
-    with store.begin() as session:
-        assert projects.read_secret(session) is None
-        assert projects.keep_secret(session, "aa") == "aa"
-        assert projects.keep_secret(session, "bb") == "aa"
-        assert projects.read_secret(session) == "aa"

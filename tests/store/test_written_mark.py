@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from annot.store.database import Store, open_store
 from annot.study.provenance import read_states, written_mark
-from conftest import PEOPLE, QUERIES
 from sqlalchemy import text
+from stored import PEOPLE, QUERIES
 
 pytestmark = pytest.mark.postgres
 

@@ -21,6 +21,7 @@ from annot.store.pools import read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot_done
+from csfcube_study import csfcube_study
 from indexed import decomposed, inputs_of, rank_pool
 from measured_runs import evaluate
 from sklearn.decomposition import TruncatedSVD
@@ -104,9 +105,7 @@ def test_an_lsa_query_is_folded_in_as_scikit_learn_does(inputs: RankingInputs, p
 @pytest.fixture(scope="module")
 def csfcube(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """CSFCube's two facets as a study, with its term baselines and qrels."""
-    folder = tmp_path_factory.mktemp("csfcube") / "study"
-    annot_done("init", folder, folder=folder.parent)
-    annot_done("import", "--as", "csfcube", shared / "csfcube", folder=folder)
+    folder = csfcube_study(shared, tmp_path_factory.mktemp("csfcube") / "study").root
     # Usually 20 passes: the order is the same.
     set_in(folder, {"word_vectors": {"epochs": EPOCHS}})
     annot_done("qrels", folder=folder)

@@ -146,6 +146,8 @@ def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> s
 
 def overriding(name: str, *, overrides: Path) -> list[Path]:
     """Files in the folder `overrides` from which the template `name` is rendered: itself, or those it includes."""
+    if not any(overrides.glob("**/*")):
+        return []
     jinja = environment(overrides=overrides)
     waiting, seen = [name], {""}
     while waiting:

@@ -41,6 +41,8 @@ def guidelines(
 ) -> Output:
     """Print the guidelines for a facet as assessors read them, or the configuration of their judging screen.
 
+    Both are in the language that `judging.language` in annot.toml names.
+
     `adjudication` prints the instructions for adjudicators, `labels` those for people who correct labels, and `queries`
     those for rating and choosing query papers. `sources` compares the guidelines with CSFCube's, point by point.
 
@@ -55,8 +57,9 @@ def guidelines(
 
         page, gold = page_with_examples(ws, facet)
         return Output({"facet": facet, "text": page}, page, sentences("commands.own_examples", facet=facet, gold=gold))
-    shown = step.shown(ws, facet)
-    text = step.screen(ws) if screen else shown
+    words = step.words_in(ws, None)
+    shown = step.shown(ws, facet, words=words)
+    text = step.screen(ws, words=words) if screen else shown
     return Output({"facet": facet, "definition": step.definition_of(shown), "text": text}, text)
 
 

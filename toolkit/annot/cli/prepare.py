@@ -505,7 +505,7 @@ def _places(rating: str | None, query: str | None, document: str | None, comment
     return places if comment is None else places | {"comment": comment}
 
 
-def _check_options(kind: str, typed: set[str], added_kinds: Iterable[str]) -> None:
+def _check_options(kind: str, typed: set[str], added_kinds: Iterable[str] = ()) -> None:
     options_of = dict.fromkeys(added_kinds, frozenset[str]()) | OPTIONS
     if kind not in options_of:
         raise InputError(f"--as: found {kind!r}, expected one of {', '.join(options_of)}")

@@ -344,7 +344,7 @@ def _sourced(named: query_sentences.NamedRow) -> SourcedAnswer[Any]:
     else:
         why = row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None)
         record = Judgement(*pair, cannot_judge=why, flags=row.flags, occasion=row.occasion, **fields)
-    return SourcedAnswer(record, Source.FILE, row.annotation, dict(row.row), changed_at=row.changed_at)
+    return SourcedAnswer(record, Source.FILE, row.annotation, row.row, changed_at=row.changed_at)
 
 
 def _notes(

@@ -66,8 +66,6 @@ class Stage:
         """The answered pairs of which a text was corrected."""
         self.waiting = {pair for pair, texts in self.texts.items() if texts.state == "waits"}
         """Pairs that wait for the lead's decision."""
-        self.answered = self.outcome.answered
-        """Every answer that counts, planned or not."""
         self.changes, self.versions = self._changes()
         """Changes since the last push, and later versions that were sent, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
@@ -99,9 +97,9 @@ class Stage:
             return 0
         from annot.study.judged_texts import tasks_on_other_texts
 
-        other = tasks_on_other_texts(self.session, "judge", self.texts)
+        other, answered = tasks_on_other_texts(self.session, "judge", self.texts), self.outcome.answered
         return sum(
-            (name, question) not in self.answered and (question.pair in self.waiting or question in other.get(name, ()))
+            (name, question) not in answered and (question.pair in self.waiting or question in other.get(name, ()))
             for name, questions in self.sent.items()
             for question in questions
         )

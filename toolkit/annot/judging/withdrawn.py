@@ -65,11 +65,13 @@ def lines_withdrawn(
 ) -> Iterator[AnnotationHistory[Any]]:
     """Histories of these answers; of several by one person to a question, the one that counts, else the last."""
     revisions = TABLES[role]
-    answers = (line for line in revisions.lines(session, person=person, payload=payload) if line.answer is not None)
+    # Nothing is withdrawn without an objection on record, and most queries have none.
+    lines = revisions.lines(session, person=person, payload=payload, flagged=True)
+    answers = (line for line in lines if line.answer is not None)
     by_question = grouped(((line.record.asked, revisions.person_of(line.record)), line) for line in answers)
-    for lines in by_question.values():
-        counting = [line for line in lines if line.counts]
-        given_up = [line for line in lines if not line.why.startswith(SUPERSEDED)]
+    for several in by_question.values():
+        counting = [line for line in several if line.counts]
+        given_up = [line for line in several if not line.why.startswith(SUPERSEDED)]
         last = next(reversed(counting or given_up), None)
         if last is not None and last.why and not last.kept:
             yield last

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -22,7 +21,7 @@ from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import people, pools, projects, trials
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, progress_by_assessor
 from annot.store.models import Kind, Notice, Project, Session
 from annot.study import guidelines, outcome, provenance
 from annot.study.snapshot import Snapshot, snapshot_of
@@ -196,17 +195,12 @@ def _everyone_with(ws: Workspace, name: str) -> dict[str, Assessor]:
 def listing(ws: Workspace) -> tuple[ListedAssessor, ...]:
     """Everyone, those who left among them, with how much they were given and have answered."""
     with ws.reading() as session:
-        everyone = people.read_assessors(session)
-        plan = people.read_assignments(session)
-        answered = outcome.answered_of(session)
-    assigned = Counter(assignment.assessor for assignment in plan)
-    done = Counter(assignment.assessor for assignment in plan if (assignment.assessor, assignment.asked) in answered)
+        everyone, progress = people.read_assessors(session), progress_by_assessor(session)
     return tuple(
         ListedAssessor(
             person.assessor,
             person.adjudicator,
-            assigned[person.assessor],
-            done[person.assessor],
+            *progress.get(person.assessor, (0, 0)),
             1.0 if person.share is None else person.share,
             person.left_on,
             person.account,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,9 +22,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, func, null, select, true
+from sqlalchemy import ColumnElement, Connection, Table, Text, case, cast, func, null, select, true
 
-from annot.base.records import OLDER, SUPERSEDED, Adjudication, Judgement, PairKey, PairReturn
+from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
 from annot.store import models
 from annot.store.models import Session, ShownOpinion, ShownOpinions
 from annot.store.shown import SHOWN_VERSION_TABLE
@@ -163,29 +164,32 @@ class Revisions(Generic[R]):
         for chunk in models.in_chunks(query_ids):
             of_persons = self._rows.c[self._person].in_(names)
             lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
-        new: list[dict[str, Any]] = []
-        added = 0
-        beside = attrgetter(*BESIDE_CONTENT)
-        for incoming in everything:
-            line = lines.get(key := self._key(incoming))
-            revision = self._against(incoming, line)
-            content = self._content(revision)
-            sha256 = hash_of(content)
-            if line is not None and revision.ruling is None and line.read_sha256 == sha256:
-                comes_back = revision.record.counts and not line.counts
-                if not comes_back:
-                    continue
-            number = 1 if line is None else line.latest.record.revision + 1
-            if revision.record.revision != number:
-                revision = revision._replace(record=replace(revision.record, revision=number))
-            if line is None:
-                added += 1
-                line = lines[key] = AnnotationHistory(revision, revision)
-            line.add(revision, sha256)
-            content |= zip(BESIDE_CONTENT, beside(revision), strict=True)
-            new.append(content | {"recorded_at": recorded_at, "revision": number, "content_sha256": sha256})
-        self._append(session, new)
-        return RecordedCount(added, len(new) - added, len(everything) - len(new))
+        added, beside = 0, attrgetter(*BESIDE_CONTENT)
+
+        def new_rows() -> Iterator[dict[str, Any]]:
+            nonlocal added
+            for incoming in everything:
+                line = lines.get(key := self._key(incoming))
+                revision = self._against(incoming, line)
+                content = self._content(revision)
+                sha256 = hash_of(content)
+                if line is not None and revision.ruling is None and line.read_sha256 == sha256:
+                    comes_back = revision.record.counts and not line.counts
+                    if not comes_back:
+                        continue
+                number = 1 if line is None else line.latest.record.revision + 1
+                if revision.record.revision != number:
+                    revision = revision._replace(record=replace(revision.record, revision=number))
+                if line is None:
+                    added += 1
+                    line = lines[key] = AnnotationHistory(revision, revision)
+                line.add(revision, sha256)
+                content |= zip(BESIDE_CONTENT, beside(revision), strict=True)
+                content |= {"recorded_at": recorded_at, "revision": number, "content_sha256": sha256}
+                yield content
+
+        written = self._append(session, new_rows())
+        return RecordedCount(added, written - added, len(everything) - written)
 
     def record_gone(
         self, session: Session, missing: Iterable[tuple[SourcedAnswer[R], str]], *, recorded_at: str
@@ -220,11 +224,21 @@ class Revisions(Generic[R]):
         return self.record(session, again, recorded_at=recorded_at).revised
 
     def lines(
-        self, session: Session, *, server: str | None = None, person: str | None = None, payload: bool = False
+        self,
+        session: Session,
+        *,
+        server: str | None = None,
+        person: str | None = None,
+        payload: bool = False,
+        flagged: bool = False,
     ) -> tuple[AnnotationHistory[R], ...]:
-        """Histories of all annotations, or of one server or person, in the order of `read`."""
+        """Histories of all annotations, or of one server or person, in the order of `read`. flagged: only of the
+        queries that have a revision with an objection."""
         filters = {"server": server, self._person: person}
         where = [self._rows.c[name] == value for name, value in filters.items() if value is not None]
+        if flagged:
+            columns = self._rows.c
+            where.append(columns.query_id.in_(select(columns.query_id).where(cast(columns.flags, Text) != "[]")))
         lines = self._read_lines(session, *where, payload=payload).values()
         return tuple(sorted(lines, key=lambda line: self._place(line.current, line)))
 
@@ -299,19 +313,24 @@ class Revisions(Generic[R]):
         elif previous != last:
             yield f"{name}: its last row is not the last one that was recorded"
 
-    def _append(self, session: Session, rows: Collection[Mapping[str, Any]]) -> None:
-        """Insert the rows after the existing ones, each with its link."""
-        if not rows:
-            return
+    def _append(self, session: Session, rows: Iterable[dict[str, Any]]) -> int:
+        """Insert the rows after the existing ones, each with its link, as they are made; returns their number."""
         connection, ends, name = session.connection(), models.CHAIN_TABLE, self._rows.name
         length, last = self._end(connection)
-        chained = []
-        for row in rows:
-            last = _link(last, row)
-            chained.append({**row, "chain_sha256": last})
-        models.insert_rows(session, self._rows, chained)
-        connection.execute(ends.delete().where(ends.c.name == name))
-        connection.execute(ends.insert().values(name=name, length=length + len(rows), last_sha256=last))
+        before = length
+
+        def chained() -> Iterator[dict[str, Any]]:
+            nonlocal length, last
+            for row in rows:
+                last, length = _link(last, row), length + 1
+                row["chain_sha256"] = last
+                yield row
+
+        models.insert_rows(session, self._rows, chained())
+        if length > before:
+            connection.execute(ends.delete().where(ends.c.name == name))
+            connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
+        return length - before
 
     def _end(self, connection: Connection) -> tuple[int, str]:
         """Number of rows recorded, and the last link."""
@@ -434,6 +453,24 @@ def grades_off_scale(connection: Connection, grades: Collection[int]) -> Iterato
 def is_judged(session: Session) -> bool:
     """True if any judgement is on record, one that counts or not."""
     return session.connection().execute(select(models.JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
+
+
+def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
+    """Number of assignments of each assessor, and of those with an answer that counts."""
+    planned, judged = models.ASSIGNMENT_TABLE.c, models.JUDGEMENT_TABLE.c
+    connection = session.connection()
+    if connection.execute(select(judged.id).where(judged.revision > 1).limit(1)).first():
+        # The revision that counts follows from the history of each answer.
+        answered = {(answer.assessor, answer.asked) for answer in JUDGEMENTS.records(session) if answer.counts}
+        plan = list(models.read_records(session, models.ASSIGNMENT_TABLE, Assignment))
+        assigned = Counter(assignment.assessor for assignment in plan)
+        done = Counter(entry.assessor for entry in plan if (entry.assessor, entry.asked) in answered)
+        return {name: (count, done[name]) for name, count in assigned.items()}
+    of_assignment = [judged[name] == planned[name] for name in ("query_id", "doc_id", "assessor", "occasion")]
+    is_answer = (cast(judged.flags, Text) == "[]") & (judged.grade.is_not(None) | judged.cannot_judge.is_not(None))
+    has_answer = select(judged.id).where(*of_assignment, is_answer).exists()
+    counts = select(planned.assessor, func.count(), func.sum(case((has_answer, 1), else_=0))).group_by(planned.assessor)
+    return {name: (assigned, done) for name, assigned, done in connection.execute(counts)}
 
 
 def sources_of_judgements(session: Session) -> set[str]:

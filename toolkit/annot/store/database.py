@@ -205,6 +205,7 @@ def _triggers(dialect: str, table: str, key: Sequence[str]) -> Iterator[str]:
 
 
 _WRITES = "annot_writes"
+_OPENS = "annot_opens"
 WRITE_LOCK = 0x616E6E6F74
 """Advisory lock of PostgreSQL for "a process writes": the letters of the program's name."""
 WAIT_SECONDS = 30
@@ -252,6 +253,7 @@ class Store:
 
     def close(self) -> None:
         self._engine.dispose()
+        _keep_for_reopening(self._engine)
 
     @contextmanager
     def begin(self) -> Iterator[Session]:
@@ -359,13 +361,7 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
     if not create and not path.exists():
         raise MissingInput(f"{path}: no such database", hint="make the study with `annot init`")
     readable_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-    if readable_only:
-        address = _address_for_reading(path)
-        engine = create_engine(url, creator=lambda: sqlite3.connect(address, uri=True), hide_parameters=True)
-    else:
-        engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    engine = _file_engine(url, wait_seconds, _address_for_reading(path) if readable_only else None)
     if create:
         # For its owner alone; SQLite gives its log and index the same rights.
         with suppress(FileExistsError):
@@ -373,6 +369,33 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
     if not readable_only and (create or path.stat().st_size > 0):
         _use_write_ahead_log(path, wait_seconds)
     return Store(engine, str(path), None)
+
+
+_CLOSED: dict[Any, Engine] = {}
+"""Engines of closed stores by what they open: they have compiled the statements that the next opening runs too."""
+_MOST_CLOSED = 8
+
+
+def _file_engine(url: URL, wait_seconds: float, address: str | None) -> Engine:
+    """An engine of the file that no open store has. address: that of a file that can only be read."""
+    opens = (url, wait_seconds, address)
+    if (kept := _CLOSED.pop(opens, None)) is not None:
+        return kept
+    if address is not None:
+        engine = create_engine(url, creator=lambda: sqlite3.connect(address, uri=True), hide_parameters=True)
+    else:
+        engine = create_engine(url, connect_args={"timeout": wait_seconds}, hide_parameters=True)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    engine.update_execution_options(**{_OPENS: opens})
+    return engine
+
+
+def _keep_for_reopening(engine: Engine) -> None:
+    if (opens := engine.get_execution_options().get(_OPENS)) is not None:
+        _CLOSED[opens] = engine
+        while len(_CLOSED) > _MOST_CLOSED:
+            _CLOSED.pop(next(iter(_CLOSED)), None)
 
 
 def _address_for_reading(path: Path) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError
@@ -13,7 +15,7 @@ from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.base.templating import overriding
 from annot.base.words import ENGLISH, Words, read_words
-from annot.store.papers import known_ids
+from annot.store.papers import files_of, known_ids
 from annot.store.shown import ShownVersion, as_json, hash_of_text
 from annot.study.workspace import Workspace
 
@@ -175,8 +177,17 @@ def _packaged(ws: Workspace, name: str, words: Words) -> str | None:
 
 def _quotes_corpus(ws: Workspace, text: str) -> bool:
     """True if all papers that the page quotes are in the corpus, or if it quotes none."""
-    quoted = set(QUOTED.findall(text))
-    return not quoted or (ws.has_corpus and quoted <= known_ids(ws.corpus, quoted))
+    quoted = frozenset(QUOTED.findall(text))
+    if not quoted or not ws.has_corpus:
+        return not quoted
+    states = [(path.name, path.stat()) for path in files_of(ws.corpus)]
+    return _all_known(ws.corpus, quoted, tuple((name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in states))
+
+
+@lru_cache(maxsize=64)
+def _all_known(corpus: Path, ids: frozenset[str], _files: tuple[tuple[str, int, int, int], ...]) -> bool:
+    """True if the corpus, as long as its files do not change, has papers of all these ids."""
+    return ids <= known_ids(corpus, ids)
 
 
 def definition_of(text: str) -> str:

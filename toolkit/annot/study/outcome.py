@@ -431,6 +431,8 @@ class Outcome:
     @property
     def everything(self) -> tuple[Judgement, ...]:
         """All answers that are chosen, by pair, assessor and occasion."""
+        if not (self.repeats or self.again or self.set_aside):
+            return self.judgements
         return tuple(sorted((*self.judgements, *self.repeats, *self.again, *self.set_aside), key=_key))
 
     @property
@@ -714,6 +716,8 @@ def changed_after_adjudication(session: Session) -> list[Change]:
         for line in ADJUDICATIONS.lines(session)
         if line.counts and _moment(line.current)
     }
+    if not decided:
+        return []
     answers_by_pair = grouped(
         ((*answer.record.pair, answer.record.assessor), answer)
         for answer in JUDGEMENTS.answers(session)
