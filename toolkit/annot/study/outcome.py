@@ -11,6 +11,9 @@ from operator import attrgetter, itemgetter
 from statistics import median_high
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import sqlalchemy as sa
 
 from annot.base.errors import InputError
 from annot.base.names import counted, moment_of
@@ -484,11 +487,11 @@ def outcome_of(
     """
     plan, returned, accepted = read_plan(session), read_returned(session), read_accepted(session)
     texts = texts_of(session) if texts is None else texts
-    connection = session.connection()
+    pool = session.connection().engine.pool
     written = chain_ends(session), count_assignments(session)
-    state = (str(connection.engine.url), plan, written, returned, accepted, settings.adjudication.asked)
-    if not texts and _LAST and _LAST[0][0] == state:
-        return _LAST[0][1]
+    state = (plan, written, returned, accepted, settings.adjudication.asked)
+    if not texts and pool in _LAST and _LAST[pool][0] == state:
+        return _LAST[pool][1]
     outcome = outcome_from(
         read_assignments(session),
         JUDGEMENTS.records(session) if judgements is None else judgements,
@@ -499,12 +502,14 @@ def outcome_of(
         accepted=accepted,
         texts=texts.values(),
     )
-    _LAST[:] = [] if texts else [(state, outcome)]
+    if not texts:
+        _LAST[pool] = (state, outcome)
     return outcome
 
 
-_LAST: list[tuple[Any, Outcome]] = []
-"""State of the store of the last outcome of this process, and the outcome; empty if there is none to keep."""
+_LAST: WeakKeyDictionary[sa.Pool, tuple[Any, Outcome]] = WeakKeyDictionary()
+"""Last outcome of each open store, and the state of the store that it is of. A store that is opened again is read
+again: someone may have changed a row by hand, which no state tells."""
 
 
 def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
