@@ -13,6 +13,7 @@ from annot.measuring.agreement.estimates import AgreementOfGradings
 from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
 from annot.publishing.report.tables import Table
+from annot_systems.encoder_training import CURVE
 
 
 def printed(found: Table) -> list[list[str]]:
@@ -87,7 +88,7 @@ def test_a_training_curve_prints_percent_and_digits() -> None:
         row(step=12_000, learning_rate=0.000123, train_loss=None, dev_loss=0.51239, dev_accuracy=0.875),
         row(step=1, learning_rate=0.001, train_loss=0.12345, dev_loss=0.5, dev_accuracy=1.0),
     ]
-    assert printed(commands.CURVE.of(points)) == [
+    assert printed(CURVE.of(points)) == [
         ["12,000", "0.00012", "", "0.5124", "87.5%"],
         ["1", "0.001", "0.1235", "0.5000", "100.0%"],
     ]

@@ -209,7 +209,7 @@ def test_figures_on_all_facets_are_left_out_if_the_facets_are_others(
 
 
 def test_a_table_is_one_that_comes_with_annot_or_a_file(tmp_path: Path) -> None:
-    assert evaluate._published("csfcube").title
+    assert evaluate._published("csfcube", ()).title
     for name, found in ((str(tmp_path), "a folder"), ("csfcubes", "no such file")):
         with pytest.raises(InputError, match=f"{found}, and no table has this name"):
-            evaluate._published(name)
+            evaluate._published(name, ())

@@ -10,17 +10,18 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.parallel import Engine
-from annot.base.records import Decision, Judgement, Paper, Query, Source
+from annot.base.records import NAMELESS_ADJUDICATOR, Decision, Judgement, Paper, Query, Source
 from annot.corpus.adding import Rejects, files_below, formats_of
 from annot.formats.corpora.datasets import SEMANTIC_SCHOLAR
 from annot.formats.corpora.pieces import Piece
-from annot.steps import corpus, imports
+from annot.steps import corpus
 from annot.steps.setup import FOLDERS, init
 from annot.store import facet_labels, people
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.models import ImportedSource
 from annot.store.runs import put_import, read_imports, read_runs
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
+from annot_csfcube import importing
 from small_study import Small, pool_of
 from study_stages import copied, quietly
 
@@ -205,7 +206,7 @@ def judged(doc_id: str, who: str) -> Judgement:
 
 def test_pairs_of_a_release_are_planned_in_its_order_for_each_person() -> None:
     release: Any = SimpleNamespace(judgements=[judged("a", "x"), judged("a", "y"), judged("b", "x"), judged("c", "x")])
-    plan = imports._plan_of(release)
+    plan = importing._plan_of(release)
     assert [(one.doc_id, one.assessor, one.position) for one in plan] == [
         ("a", "x", 1), ("a", "y", 1), ("b", "x", 2), ("c", "x", 3)
     ]  # fmt: skip
@@ -218,7 +219,7 @@ def test_a_release_is_counted_by_kind() -> None:
         papers=[1] * 5, queries=queries, pools=[1], decisions=decisions, judgements=[1] * 7,
         facts=SimpleNamespace(missing_ratings=4), splits={}, runs=[1, 2],
     )  # fmt: skip
-    found = imports._counts(release)
+    found = importing._counts(release)
     assert (found["papers"], found["query papers"], found["queries"], found["pairs"]) == (5, 1, 2, 3)
     assert (found["adjudicated pairs"], found["missing judgements"], found["runs"]) == (1, 4, 2)
 
@@ -227,26 +228,26 @@ def test_a_missing_rating_counts_as_zero_from_then_on(tmp_path: Path) -> None:
     file = tmp_path / "annot.toml"
     for text in ("", '[judging]\nmissing = "out"  # why\n'):
         file.write_text(text, encoding="utf-8")
-        imports._set_missing_policy(file)
+        importing._set_missing_policy(file)
         assert 'missing = "zero"' in file.read_text(encoding="utf-8")
     before = file.stat().st_mtime_ns
-    imports._set_missing_policy(file)
+    importing._set_missing_policy(file)
     assert file.stat().st_mtime_ns == before
 
 
 def test_a_release_fills_an_empty_study_or_its_own(tmp_path: Path) -> None:
     empty = copied(Small(), "made", tmp_path / "empty")
-    imports._refuse_other_work(empty, "abc")
-    (empty.corpus / imports.CORPUS_FILE).write_bytes(b"")
-    imports._refuse_other_work(empty, "abc")
+    importing._refuse_other_work(empty, "abc")
+    (empty.corpus / importing.CORPUS_FILE).write_bytes(b"")
+    importing._refuse_other_work(empty, "abc")
     (empty.corpus / "other.parquet").write_bytes(b"")
     with pytest.raises(InputError, match="found another study, expected an empty one"):
-        imports._refuse_other_work(empty, "abc")
+        importing._refuse_other_work(empty, "abc")
     with empty.writing() as session:
         put_import(session, ImportedSource(Source.CSFCUBE, "abc", {}))
-    imports._refuse_other_work(empty, "abc")
+    importing._refuse_other_work(empty, "abc")
     with pytest.raises(InputError, match="found another study"):
-        imports._refuse_other_work(empty, "def")
+        importing._refuse_other_work(empty, "def")
 
 
 def test_a_corpus_is_counted_and_its_near_duplicates_are_remembered(tmp_path: Path) -> None:
@@ -271,11 +272,11 @@ def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: P
         decisions=decisions, splits={}, facts=SimpleNamespace(corrected_queries=["p1"]),
     )  # fmt: skip
     with ws.writing() as session:
-        imports._store(session, release, {"run": "text"}, "abc", settings=ws.settings.model_copy(update={"seed": 3}))
+        importing._store(session, release, {"run": "text"}, "abc", settings=ws.settings.model_copy(update={"seed": 3}))
         origins = {one.paper_id: one.origin for one in facet_labels.read_labels(session, ["p1", "d00", "d01"])}
         assert origins == {"p1": Source.CORRECTED, "d00": Source.CARRIED}
         roles = {one.assessor: (one.adjudicator, one.account) for one in people.read_assessors(session)}
-        assert roles == {"x": (False, None), "y": (False, None), imports.ADJUDICATOR: (True, None)}
+        assert roles == {"x": (False, None), "y": (False, None), NAMELESS_ADJUDICATOR: (True, None)}
         settled = ADJUDICATIONS.records(session)
         assert [(one.doc_id, one.grade) for one in settled] == [("d00", 2)]
         assert [(one.tag, one.facts) for one in read_runs(session)] == [("run", {"imported": True})]

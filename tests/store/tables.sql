@@ -4,6 +4,7 @@ CREATE TABLE assessor (
     adjudicator BOOLEAN NOT NULL,
     left_on VARCHAR,
     share FLOAT,
+    language VARCHAR,
     PRIMARY KEY (assessor),
     CONSTRAINT assessor_account UNIQUE (account),
     CONSTRAINT assessor_named CHECK (assessor <> '')
@@ -314,6 +315,7 @@ CREATE TABLE project (
     sent_on VARCHAR,
     shows JSON,
     set_back JSON NOT NULL,
+    language VARCHAR,
     PRIMARY KEY (id),
     CONSTRAINT project_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
     CONSTRAINT project_round_assessor_server UNIQUE (round, assessor, server),
@@ -371,7 +373,7 @@ CREATE TABLE shown_version (
     program VARCHAR,
     PRIMARY KEY (part, subject, since),
     CONSTRAINT shown_version_shown_content FOREIGN KEY(sha256) REFERENCES shown_content (sha256),
-    CONSTRAINT shown_version_part CHECK (part IN ('scale', 'facet', 'guidelines', 'screen', 'topic', 'text')),
+    CONSTRAINT shown_version_part CHECK (part IN ('scale', 'facet', 'guidelines', 'screen', 'words', 'topic', 'text')),
     CONSTRAINT shown_version_why CHECK (why IS NULL OR why <> '')
 );
 

@@ -42,7 +42,7 @@ from sqlalchemy.pool import NullPool
 
 from annot.base.errors import FREE_SOME_SPACE, BusyError, InputError, MissingInput, StoreError, full_disk, is_full
 from annot.store import answers, models, shown
-from annot.store.models import LINE, TABLES, Digest, JsonList, Session, insert_chunk
+from annot.store.models import LINE, TABLES, Digest, JsonList, ReadingSession, Session, insert_chunk
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The tables of a database: their creation, their version, and the migration of earlier versions.
@@ -261,14 +261,18 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
-        with self._errors_in_words(), self._writing.begin() as connection:
-            yield Session(connection)
+        # Reading does without sqlmodel, which takes a quarter of a second to import.
+        from sqlmodel import Session as WritingSession
+
+        with self._errors_in_words(), WritingSession(self._writing) as session, session.begin():
+            session.connection()
+            yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that can only read, and sees the database at the moment of the first look."""
         with self._errors_in_words(), self._engine.begin() as connection:
-            yield Session(connection)
+            yield ReadingSession(connection)
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
@@ -41,8 +41,18 @@ TABLES = sa.MetaData(naming_convention=dict.fromkeys(("fk", "uq", "ck", "ix"), "
 T = TypeVar("T")
 
 
-class Session:
-    """A transaction on the working state: all of it is kept or nothing."""
+class Session(Protocol):
+    """A transaction on the working state: all of it is kept or nothing. One that writes is sqlmodel's."""
+
+    def connection(self) -> sa.Connection:
+        """The connection that the transaction is on."""
+
+    def rollback(self) -> None:
+        """Give up what was written."""
+
+
+class ReadingSession:
+    """A transaction that only reads."""
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
