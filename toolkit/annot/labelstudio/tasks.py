@@ -403,7 +403,7 @@ class Languages(NamedTuple):
     """Languages (BCP 47) of the texts that tasks show."""
 
     topics: str
-    """That of topics that are texts."""
+    """Language of topics that are texts."""
     documents: str
 
 

@@ -1,4 +1,4 @@
-"""Whether new systems can be scored fairly on the collection."""
+"""Tests whether new systems can be scored fairly on the collection."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ SENTENCES = 20_000
 
 @dataclass(frozen=True)
 class CountSettings:
-    """How word vectors are made of counts."""
+    """Settings with which word vectors are made of counts."""
 
     dimensions: int = 200
     window: int = 10

@@ -286,7 +286,7 @@ def kernels() -> list[str]:
 
 
 FEWEST_ABSTRACTS = {"cbow": 2000, "ppmi": 15}
-"""By algorithm, the number of abstracts from which on word vectors rank better than chance. On CSFCube's judged pools,
+"""Number of abstracts, by algorithm, from which on word vectors rank better than chance. On CSFCube's judged pools,
 made of a part of the release's 3,368 abstracts, NDCG%20 above that of a random order (points of 100, interval over
 query papers, mean of 3 draws; `benchmarks/count_vectors.py --table few`):
 

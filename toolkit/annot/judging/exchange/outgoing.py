@@ -447,7 +447,7 @@ def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
 
 @dataclass(frozen=True)
 class HiddenWords:
-    """What no task may show of something that a wing or a plug-in keeps in the store."""
+    """Words and texts in the store that no task may show, of a wing or a plug-in."""
 
     names: Callable[[Session], Collection[str]]
     """Names; one that is a plain word is not looked for."""
