@@ -122,6 +122,6 @@ def test_nothing_in_the_data_ends_its_script(monkeypatch: pytest.MonkeyPatch) ->
 
     kept: dict[str, Any] = {}
     monkeypatch.setattr(browse_page, "render", lambda name, values, overrides: kept.update(values) or name)
-    page({"title": "</script><b>\u00e9"}, overrides=None, title="T")
-    assert str(kept["data"]) == '{"title":"\\u003c/script>\\u003cb>\u00e9"}'
+    page({"title": "</script><b>\u00e9", "language": "en"}, overrides=None, title="T")
+    assert str(kept["data"]) == '{"title":"\\u003c/script>\\u003cb>\u00e9","language":"en"}'
     assert kept["title"] == "T"

@@ -23,7 +23,7 @@ from annot.steps import publish as release
 from annot.steps import vectors as vectors_step
 
 Said = pytest.CaptureFixture[str]
-ANY: Any = SimpleNamespace()
+ANY: Any = SimpleNamespace(settings=SimpleNamespace(plugins=SimpleNamespace(names=())))
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import InputError
-from annot.cli import draw, judge, keep, measure, options, prepare
+from annot.cli import draw, judge, keep, options, prepare
 from annot.cli.commands import BY_WORDS, MODULES
 from annot.cli.options import file_names, only_with, refuse_beside
+from annot_systems import commands as training
 from command_line import TREE
 
 LIMITS = {
@@ -39,7 +40,7 @@ LIMITS = {
 }
 
 
-LOADED = (draw, judge, prepare, judge, prepare, measure, keep, draw)
+LOADED = (draw, judge, prepare, training, keep)
 """The modules with these options."""
 
 
@@ -57,7 +58,7 @@ def test_every_number_has_the_limits_that_it_is_to_have() -> None:
     found = limited()
     waits = {name for name in found if name.endswith(" wait")}
     with_limits = {MODULES[name.split()[0]] for name in found if name not in waits}
-    assert with_limits == {module.__name__.rpartition(".")[2] for module in LOADED}
+    assert with_limits == {module.__name__.removeprefix("annot.cli.") for module in LOADED}
     assert {found.pop(name) for name in waits} == {(0.0, None)}
     assert found == {name.strip(): limits for limits, names in LIMITS.items() for name in names.split(";")}
 
