@@ -409,13 +409,15 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
     waiting = {task.key for task in audited.tasks if not task.annotations}
     with ws.reading() as session:
         sources = read_sources(session)
-        languages = {subject_and_language(kind)[1] for part, kind in read_histories(session) if part == "screen"}
+        screens = [kind for part, kind in read_histories(session) if part == "screen"]
         shown = read_shown(session, project.project, sources)
         now_shown = {question: history[-1][1] for question, history in shown.by_task.items() if history}
         displays = display_parts(session, {*now_shown.values(), *(line.current.shown_sha256 for line in lines)})
 
     def sent(question: PairKey, language: str | None) -> list[str]:
         return [sha256 for _, sha256 in sources(question, in_language("judge", language)).get("guidelines", ())]
+
+    languages = {project.language, *(subject_and_language(kind)[1] for kind in screens)}
 
     def in_any_language(question: PairKey) -> list[str]:
         return [sha256 for language in languages for sha256 in sent(question, language)]
