@@ -32,7 +32,7 @@ test-benchmarks: $(STAMP)
 
 # The demonstration and other long ways on a real Label Studio.
 test-long: $(STAMP)
-	$(BIN)/python -m pytest -q -m long tests/story
+	$(BIN)/python -m pytest -q -m long tests/story tests/labelstudio
 
 # Systems with encoders. torch comes first and by itself: what asks for it would take another build.
 test-neural: $(NEURAL)

@@ -102,6 +102,10 @@ PLAIN = ".a-cand p"
 """What is there where no sentence has a label; nothing is on such a task before it is judged."""
 
 
+OPENING = '.ant-modal-root [class*="zoom-"], .ant-modal-root [class*="fade-"]'
+"""Dialogs that open or close."""
+
+
 class Screen:
     """A page on the stream of a project's tasks."""
 
@@ -137,13 +141,26 @@ class Screen:
     def refused(self) -> str:
         """The warning that a submission brings; the dialog is closed again."""
         self.press("Control+Enter")
-        warning = self.page.locator(".ant-modal-confirm-content")
+        warning = self.page.locator(".ant-modal-confirm-content").first
         warning.wait_for()
         said = str(warning.inner_text())
-        # Escape goes to what has the focus, which a dialog takes only once it has opened.
-        self.page.locator(".ant-modal-confirm-btns button").click()
-        warning.wait_for(state="detached")
-        return said
+        # A dialog that is closed while it opens may stay for ever, which nobody does by hand.
+        self._happens(f"!document.querySelector({OPENING!r})")
+        for _ in range(6):
+            self.page.evaluate("document.querySelectorAll('.ant-modal-confirm-btns button').forEach(it => it.click())")
+            if self._happens("!document.querySelector('.ant-modal-confirm-content')"):
+                return said
+        raise AssertionError(self.page.locator(".ant-modal-root").first.evaluate("dialog => dialog.outerHTML"))
+
+    def _happens(self, condition: str) -> bool:
+        """Wait ten seconds for something on the page; False if it does not happen."""
+        try:
+            self.page.wait_for_function(f"() => {condition}", timeout=10_000)
+        except Exception as error:
+            if type(error).__name__ != "TimeoutError":
+                raise
+            return False
+        return True
 
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)

@@ -139,7 +139,7 @@ def test_a_pair_in_another_script_is_judged_in_the_words_of_the_person(
     assert (cannot_judge.cannot_judge, cannot_judge.flags) == ("outside my field", ())
 
 
-@pytest.mark.skipif(not PICTURES, reason="ANNOT_PICTURES names no folder")
+@pytest.mark.long
 @pytest.mark.parametrize("language", TEXTS)
 def test_the_other_screens_in_pictures(studio: Studio, signed_in: Any, language: str) -> None:
     words = read_words(TEXTS[language][0], overrides=None)

@@ -31,7 +31,8 @@ from annot.ranking.search import Parts
 from annot.ranking.word_vectors import WordVectors
 from annot.store.papers import PaperWriter, RowGroups, groups_of
 
-VARIANTS: list[Variant] = [("title", False), ("abstract", True)]
+PLAIN, WEIGHTED = Variant("cbow", "title", False), Variant("cbow", "abstract", True)
+VARIANTS = [PLAIN, WEIGHTED]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_averages_are_those_of_the_words_of_each_field(
         places, corpus, words, VARIANTS, each=in_threads, advance=lambda done, total: told.append((done, total))
     )
     assert told == [(1, 2), (2, 2)]
-    plain, weighted = found["title", False], found["abstract", True]
+    plain, weighted = found[PLAIN], found[WEIGHTED]
     assert plain.shape == weighted.shape == (5, 2)
     np.testing.assert_allclose(plain[:][:, 0], [5.5, 0, 100, 10, 0])
     np.testing.assert_allclose(plain[:][:, 1], [1, 0, 1, 1, 0])
@@ -178,9 +179,9 @@ def test_averages_weigh_words_by_how_rare_they_are(places: Places, tmp_path: Pat
         for at, text in enumerate(("one two.", "one.", "one.")):
             writer.add(paper(f"p{at}", "", text))
     corpus = opened(places, tmp_path / "other")
-    found = averages(places, corpus, words, [("abstract", True)], each=in_threads, advance=lambda done, total: None)
+    found = averages(places, corpus, words, [WEIGHTED], each=in_threads, advance=lambda done, total: None)
     rare = np.log(4 / 2) + 1
-    np.testing.assert_allclose(found["abstract", True][:][0, 0], (1 + 10 * rare) / (1 + rare), rtol=1e-6)
+    np.testing.assert_allclose(found[WEIGHTED][:][0, 0], (1 + 10 * rare) / (1 + rare), rtol=1e-6)
 
 
 def test_averages_that_are_there_are_not_made_again(places: Places, folder: Path, words: Path) -> None:
@@ -207,7 +208,7 @@ def test_averages_that_are_there_are_not_made_again(places: Places, folder: Path
     assert missing_averages(places, words, VARIANTS) == {}
     assert made(VARIANTS) == []
     written = {path: (path / "about.json").stat().st_mtime_ns for path in missing[0].values()}
-    shutil.rmtree(missing[1]["title", False])
+    shutil.rmtree(missing[1][PLAIN])
     assert made(VARIANTS) == [1]
     assert {path: (path / "about.json").stat().st_mtime_ns for path in missing[0].values()} == written
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from annot import __version__
 from annot.base.records import Adjudication, Judgement
-from annot.base.settings import CollectionSettings
+from annot.base.settings import CollectionSettings, Settings
 from annot.base.stats.values import Undefined
 from annot.publishing.report.pages import latex, markdown, page
 from annot.publishing.report.sections.whole import about
@@ -23,7 +23,7 @@ BIBTEX = "@misc{one,\n  title = {A % & <b>}\n}"
 def facts(work: Work = NOT_TIMED, **settings: Any) -> dict[str, str]:
     collection = CollectionSettings(**settings)
     terms = terms_of(collection, with_text=None, licence=None, published=None)[0]
-    found: Any = SimpleNamespace(terms=terms, work=work, settings=SimpleNamespace(collection=collection))
+    found: Any = SimpleNamespace(terms=terms, work=work, settings=Settings(collection=collection))
     return {fact.name: f"{fact.words} {fact.address}".strip() for fact in about(found)}
 
 

@@ -98,7 +98,7 @@ def kind_of(files: Sequence[Path], plugins: PluginNames = ()) -> str:
         kinds = [name for name, begins in tests.items() if begins(text)]
     if len(kinds) == 1:
         return kinds[0]
-    hint = f"name it with --as {'|'.join((*KINDS, *added))}; papers are added with `annot corpus add`"
+    hint = f"name it with --as {'|'.join((*added, *KINDS))}; papers are added with `annot corpus add`"
     raise InputError(f"{first}: unknown kind of file", hint=hint)
 
 
