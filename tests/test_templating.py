@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.templating import render
+from annot.base.words import read_words
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -74,7 +75,13 @@ def test_a_template_that_was_changed_or_is_of_another_study_is_compiled_again(tm
 
 
 def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Path) -> None:
-    values = {"label_keys": [{"value": "method", "key": "m"}], "criteria": [], "opinions": [], "grades": [], "say": str}
+    values = {
+        "label_keys": [{"value": "method", "key": "m"}],
+        "criteria": [],
+        "opinions": [],
+        "grades": [],
+        "say": read_words("en", overrides=None),
+    }
     assert render("screen.css.j2", values, overrides=tmp_path / "absent").startswith(".annot")
 
 
