@@ -81,6 +81,7 @@ def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Pat
         "opinions": [],
         "grades": [],
         "say": read_words("en", overrides=None),
+        "foreign": False,
     }
     assert render("screen.css.j2", values, overrides=tmp_path / "absent").startswith(".annot")
 
