@@ -37,6 +37,8 @@ def scores_computed_once() -> Iterator[None]:
     """Scores of 17 systems on a collection take most of the time of the smallest size; measurements share them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.syspath_prepend(BENCHMARKS)
+        # What a path has that is set in a test is forgotten after it.
+        importlib.import_module("command")
         judged_whole = importlib.import_module("judged_whole")
         computed: dict[int, dict[str, np.ndarray]] = {}
         system_scores = judged_whole.system_scores
