@@ -89,7 +89,7 @@ WRONG: dict[str, Wrong] = {
         "import", "mine.csv --as runs", ("found 'runs', expected one of csfcube",)
     ),
     "import: content that is of no kind": Wrong(
-        "import", "papers.jsonl", ("papers.jsonl: unknown kind of file", "name it with --as judgements|")
+        "import", "papers.jsonl", ("papers.jsonl: unknown kind of file", "name it with --as csfcube|")
     ),
     "import: two files of judgements": Wrong("import", "a.csv b.csv --as judgements", ("found 2 files, expected one",)),
     "import: an export without its keys": Wrong(
