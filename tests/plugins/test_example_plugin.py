@@ -187,3 +187,8 @@ def test_names_of_plugins_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     plugins.loaded.cache_clear()
     with pytest.raises(InputError, match="abs_tfidf, which annot has itself"):
         known_methods(("example",))
+    monkeypatch.setitem(module.PARTS, "pool_methods", {"abs_new": "annot_example.ranking:NOWHERE"})
+    plugins.parts.cache_clear()
+    plugins.loaded.cache_clear()
+    with pytest.raises(InputError, match=r"'abs_new' at annot_example\.ranking:NOWHERE, which cannot be imported"):
+        known_methods(("example",))

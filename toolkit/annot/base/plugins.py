@@ -77,8 +77,17 @@ def with_parts(core: Mapping[str, Any], kind: str, plugins: PluginNames = ()) ->
 
 @cache
 def loaded(kind: str, plugins: PluginNames = ()) -> Mapping[str, Any]:
-    """Parts of a kind that the wings and these plug-ins have, by name, all imported."""
-    return {name: resolve_name(place) for name, place in parts(kind, plugins).items()}
+    """Parts of a kind that the wings and these plug-ins have, by name, all imported.
+
+    Raises InputError for a place that cannot be imported.
+    """
+    objects: dict[str, Any] = {}
+    for name, place in parts(kind, plugins).items():
+        try:
+            objects[name] = resolve_name(place)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise InputError(f"plug-ins: {kind} has {name!r} at {place}, which cannot be imported: {error}") from error
+    return objects
 
 
 @cache
