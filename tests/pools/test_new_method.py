@@ -2,52 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
-import numpy as np
 import pytest
 from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.pools.frozen_rankings import method_settings, read_rankings
 from annot.pools.pool_design import DesignOverrides
-from annot.ranking.corpus import Corpus, Field, Rule, Sparse, with_data
-from annot.ranking.methods import METHODS, by_terms
-from annot.ranking.search import TermFormula
+from annot.ranking.methods import METHODS
 from annot.steps.pool import build
 from annot.store import papers, pools
-from numpy.typing import NDArray
 from small_study import QUERIES, Small
 from study_stages import copied, quietly
 
-MU = 3.0
 NAME = "abs_dirichlet"
-
-
-@dataclass(frozen=True)
-class Dirichlet(TermFormula):
-    """Likelihood of the query under a model of the document, smoothed with the corpus (Zhai and Lafferty 2004)."""
-
-    shares: NDArray[np.float64]
-    """Share of each token in all documents: shape (tokens,)."""
-    rule: ClassVar[Rule] = "words"
-
-    def query_weights(self, queries: Sparse) -> Sparse:
-        return queries.astype(np.float64)
-
-    def document_weights(self, rows: Sparse, tokens: NDArray[np.int32]) -> Sparse:
-        return with_data(rows, np.log1p(rows.data / (MU * self.shares[tokens[rows.indices]])))
-
-    def finish(self, sums: NDArray[np.float64], queries: Sparse, rows: Sparse, start: int) -> NDArray[np.float64]:
-        lengths = np.asarray(rows.sum(axis=1)).ravel()
-        return sums + np.asarray(queries.sum(axis=1)) * np.log(MU / (lengths + MU))
-
-
-def fit(corpus: Corpus, field: Field) -> Dirichlet:
-    totals = corpus.totals(field, "words")
-    return Dirichlet(totals / totals.sum())
 
 
 def words(text: str) -> list[str]:
@@ -55,18 +26,21 @@ def words(text: str) -> list[str]:
 
 
 def test_a_language_model_draws_a_pool_and_can_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "example_plugin"))
+    example: Any = importlib.import_module("annot_example.ranking")
+    mu = example.MU
     ws = copied(Small(), "queried", tmp_path / "study").replaced("pool", methods=(NAME,), per_method=3, ranking_depth=9)
     with monkeypatch.context() as registered:
-        registered.setitem(METHODS, NAME, by_terms("abstract", fit, {"tokens": "words", "mu": MU}))
+        registered.setitem(METHODS, NAME, example.DIRICHLET)
         build(ws, overrides=DesignOverrides(), redraw=False, frozen=False, grow=False, dry_run=False, advance=quietly)
     assert NAME not in METHODS
-    assert method_settings(ws) == {NAME: {"tokens": "words", "mu": MU}}
+    assert method_settings(ws) == {NAME: {"tokens": "words", "mu": mu}}
     texts = {paper.paper_id: words(" ".join(paper.sentences)) for paper in papers.read_papers(ws.corpus)}
     total = Counter(word for text in texts.values() for word in text)
 
     def likelihood(query: list[str], document: list[str]) -> float:
-        smoothed = (document.count(word) + MU * total[word] / total.total() for word in query)
-        return sum(math.log(share / (len(document) + MU) / (total[word] / total.total()))
+        smoothed = (document.count(word) + mu * total[word] / total.total() for word in query)
+        return sum(math.log(share / (len(document) + mu) / (total[word] / total.total()))
                    for word, share in zip(query, smoothed, strict=True))  # fmt: skip
 
     def expected(topic_id: str) -> Ranking:
