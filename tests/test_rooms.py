@@ -7,12 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import house
 import pytest
 from annot.base.plugins import WINGS
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
-
-import house
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 TOOLKIT = CHECKOUT / "toolkit"

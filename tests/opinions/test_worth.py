@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import judged_whole
 import numpy as np
+import opinion_judges
 import pytest
 from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
@@ -17,11 +18,6 @@ from annot.measuring.evaluation.measures import family_of
 from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, worth
 from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 from needs import unavailable
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import judged_whole
-import opinion_judges
 from planted_judges import KINDS, Planted, favours, good, planted_on
 
 SCALE = Scale((0, 1, 2, 3), relevant_from=2, level=0.95, topics=None)

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from documented import CHECKOUT
 from memory_studio import studio_at_a_socket
 from simulated_log import Plan, differences, final_grades, qrels_differences
 from simulated_study import Found, WholeStudy
@@ -21,7 +20,6 @@ pytestmark = pytest.mark.benchmark
 def test_the_store_has_what_people_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(CHECKOUT / "benchmarks")
     script = importlib.import_module("whole_study")
     home = tmp_path / "whole-study"
     (home / ".annot" / "studio").mkdir(parents=True)
