@@ -8,9 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from annot.base.names import sha256_of
+from annot.base.stats.values import Undefined
 from annot.publishing.browse_page import BROWSE_FILE
 from annot.publishing.report.figures import PAPER, PLAIN, Surface
 from annot.publishing.report.pages import inline
+from annot.publishing.report.sections import runs
+from annot.publishing.report.sections.whole import document
+from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Figure
 from annot.publishing.report.tidy import csv_text
 from annot.study.workspace import read_manifest, write_file, write_manifest
@@ -22,6 +26,14 @@ FOR: Mapping[str, Mapping[str, Surface]] = {
 }
 """Surfaces of the files of a drawing by purpose, each by the name of its folder."""
 MANIFEST_FILE = "manifest.json"
+
+
+def drawings(study: Study) -> list[Figure]:
+    """Every drawing of the report, and the scores by query of every two runs."""
+    report = document(study, chain=())
+    figures = [block for part in (*report.body, *report.appendix) for block in part.blocks if isinstance(block, Figure)]
+    every_two = () if isinstance(study.evaluated, Undefined) else runs.by_query(study.evaluated)
+    return list({figure.name: figure for figure in (*figures, *every_two)}.values())
 
 
 def figure_files(

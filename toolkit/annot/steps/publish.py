@@ -28,7 +28,7 @@ from annot.publishing.browse_page import BROWSE_FILE, BrowsedRun, page, page_dat
 from annot.publishing.release import collection_facts, leaks, parts, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
-from annot.publishing.report.sections.whole import drawings, tables
+from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
@@ -66,7 +66,7 @@ def write_figures(ws: Workspace, *, purpose: str, out: Path | None = None) -> tu
     instead of `exports/`.
     """
     study = Study(snapshots.read_snapshot(ws))
-    files = dict(paper.figure_files(drawings(study), paper.FOR[purpose]))
+    files = dict(paper.figure_files(paper.drawings(study), paper.FOR[purpose]))
     folder = (ws.exports if out is None else out) / FIGURES / purpose
     paper.write_folder(folder, files, inputs=study.snapshot.states)
     return tuple(folder / name for name in files if name.endswith(".svg"))

@@ -47,13 +47,13 @@ UNSTABLE = {
     "pdf": ("CreationDate", "Creator", "Producer"),
     "png": ("Software",),
 }
-"""Facts that a file would have by its form, which change from one execution to the next or say nothing."""
+"""Facts in a file that change from one execution to the next, or say nothing, by its form."""
 _NAMES = re.compile(r'(\bid="|url\(#|href="#)')
 _LINK = re.compile(r'<a xlink:href="(\S+) ([^"]*)"[^>]*>')
 _SHAPE = re.compile(r"<(?:path|use|text|g|rect)\b[^>]*>")
 _FONT = "font-size: 8px; font-family: 'DejaVu Sans', sans-serif; "
-_NOTHING = re.compile(rf' transform="rotate\(-0 [^"]*"|(?<=<g) id="[^"]*_\d+"(?=>)|(?<=\n) +|{_FONT}')
-"""Parts of an SVG that change nothing where its head has the font."""
+_NOTHING = re.compile(rf' transform="rotate\(-0 [^"]*"|(?<=<g) id="(?!legend)[^"]*_\d+"(?=>)|(?<=\n) +|{_FONT}')
+"""Parts of an SVG without any effect once its head has the font."""
 
 
 class Surface(NamedTuple):
@@ -171,7 +171,7 @@ class Drawing:
 
 
 def _compact(svg: str) -> str:
-    """An SVG without what changes nothing, whose links have a title."""
+    """An SVG without parts that have no effect, whose links have a title."""
     svg = _SHAPE.sub(lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(tag[0].split())), svg)
     svg = _NOTHING.sub("", svg).replace("<svg ", f'<svg style="{_FONT.strip()}" ', 1)
     return _LINK.sub(r'<a href="\1" tabindex="-1"><title>\2</title>', svg)
@@ -246,13 +246,14 @@ def before_and_after(
             ordered = sorted(members, key=lambda row: tuple(-math.inf if value is None else value for value in row[1:]))
             for limit in limits:
                 axes.axhline(limit, color=on.ink, linewidth=0.6, linestyle=DASHED, zorder=0)
-            _joined(axes, [row[1:] for row in ordered], on)
+            _joined(axes, [(first, after) for _, first, after in ordered], on)
             for place, label in enumerate(stages):
                 if any(row[place + 1] is not None for row in all_queries):
                     links = [
                         link(name, f"{_shown(first)} before, {_shown(after)} after") for name, first, after in ordered
                     ]
-                    _marks(axes, [row[place + 1] for row in ordered], links, place, on, label=label)
+                    values = [pair[place] for _, *pair in ordered]
+                    _marks(axes, values, links, place, on, label=label)
             axes.set_title(", ".join(filter(None, (group, counted(len(members), "query")))), loc="left")
             axes.set_xticks([])
             axes.set_xlim(-0.7, max(5, len(members)) - 0.3)

@@ -52,7 +52,7 @@ def appendix(study: Study) -> Chapter:
         "assessors",
         "Assessors, and why they disagree",
         conclusions(analysis, words),
-        (*drawing(analysis), *tables(analysis, words)),
+        (*(drawing(analysis) if len(study.queries) > 1 else ()), *tables(analysis, words)),
         method(analysis),
     )
 

@@ -180,8 +180,8 @@ def _pools(study: Study) -> Chapter:
         *sentences("collection.origins", origins=study.origins, words=study.words),
         *sentences("runs.few_abstracts", few=study.origins.few_abstracts, words=study.words),
     )
-    of_several = [drawing(study.pools)] if len(study.pools) > 1 else []
-    return Chapter("pools", "Pools", text, (by_method, *of_several, *shared(study.pools)))
+    of_several = (drawing(study.pools), *shared(study.pools)) if len(study.pools) > 1 else ()
+    return Chapter("pools", "Pools", text, (by_method, *of_several))
 
 
 def shared(pools: Mapping[str, Pool]) -> Iterator[Figure]:
@@ -325,22 +325,17 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
 
 def over_time(study: Study) -> Iterator[Figure]:
     """Answers that count, day by day from the first one; none of one day, without moments, or of simulated people."""
-    answers = {
-        "judgements": [answer.judged_at for answer in study.outcome.everything if answer.counts],
-        "adjudications": [ruling.judged_at for ruling in study.outcome.adjudications.values()],
-    }
-    days = {name: sorted(at.date() for at in map(moment_of, moments) if at) for name, moments in answers.items()}
-    given = [day for of_kind in days.values() for day in of_kind]
-    if study.notice is None and len(set(given)) > 1:
-        first = min(given)
+    judged = [moment_of(answer.judged_at) for answer in study.judgements if answer.counts]
+    days = {"judgements": sorted(at.date() for at in judged if at)}
+    if len({*days["judgements"]}) > 1 and study.notice is None:
+        settled = [moment_of(ruling.judged_at) for ruling in study.outcome.adjudications.values()]
+        days["adjudications"] = sorted(at.date() for at in settled if at)
         # An axis of dates would publish them.
-        counts = {name: Counter((day - first).days + 1 for day in of_kind) for name, of_kind in days.items() if of_kind}
+        first = min(days["judgements"])
         series = {
-            name: [
-                (0, 0),
-                *zip(sorted(by_day), itertools.accumulate(by_day[day] for day in sorted(by_day)), strict=True),
-            ]
-            for name, by_day in counts.items()
+            name: [(0, 0), *((day + 1, n) for day, n in accumulated.items())]
+            for name, of_kind in days.items()
+            if (accumulated := {(day - first).days: n for n, day in enumerate(of_kind, start=1)})
         }
         yield Figure(
             "time",

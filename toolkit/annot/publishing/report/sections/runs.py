@@ -64,7 +64,7 @@ def body(study: Study) -> Chapter:
     text = sentences("runs.body", words=study.words, best=leader, evaluated=evaluated, holding=holding(evaluated))
     few_abstracts = trained_on_few({run.tag: run.facts for run in study.snapshot.runs})
     text += sentences("runs.few_abstracts", few=few_abstracts, words=study.words)
-    drawn = [drawing(evaluated), ranks(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
+    drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
     blocks: tuple[Table | Figure, ...] = (
         *drawn,
         *compared(evaluated),
@@ -106,7 +106,7 @@ def drawing(evaluated: EvaluatedRuns) -> Figure:
     )
 
 
-def ranks(evaluated: EvaluatedRuns) -> Figure:
+def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
     """Rank of each run on all queries, with simultaneous intervals from the significant differences.
 
     A run is below those that beat it and above those that it beats; all of this holds together, because the tests are
@@ -114,7 +114,8 @@ def ranks(evaluated: EvaluatedRuns) -> Figure:
     Biometrics 78).
     """
     leader = best(evaluated)
-    assert leader is not None
+    if leader is None or leader.runs < 2 or leader.queries < 2:
+        return
     lines = sorted(lines_of_all_queries(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
     beaten = dict(holding(evaluated))
     drawn = {}
@@ -122,7 +123,7 @@ def ranks(evaluated: EvaluatedRuns) -> Figure:
         better = sum(line.run in others for others in beaten.values())
         ends = Interval(1 + better, len(lines) - len(beaten.get(line.run, ())), 1 - comparisons.ALPHA, "simultaneous")
         drawn[line.run] = Number(place, COUNT, ends)
-    return Figure(
+    yield Figure(
         "ranks",
         sentence("runs.ranks_figure", best=leader, level=100 * (1 - comparisons.ALPHA)),
         figures.forest(drawn, unit=f"rank by {leader.measure}", zero=False),
@@ -144,7 +145,7 @@ def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
         for k, name in zip(depths, selection.names, strict=True):
             mean = mean_of_all({query.query_id: query.values[name] for query in queries}, snapshot.splits)
             scores.setdefault(tag, []).append((k, 100 * mean))
-    if len(scores) > 1 and len(depths) > 1:
+    if len(scores) > 1 and len(depths) > 1 and len(study.queries) > 1:
         ordered = dict(sorted(scores.items(), key=lambda run: (-run[1][-1][1], run[0])))
         yield Figure(
             "depth",
@@ -343,6 +344,7 @@ def appendix(study: Study) -> Iterator[Chapter]:
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     text = sentences("runs.method", words=study.words, evaluated=evaluated, elsewhere=elsewhere)
     blocks: tuple[Table | Figure, ...] = (
+        *ranks(evaluated),
         *by_depth(study, evaluated),
         *measures(evaluated, per_query=False),
         *pairs(evaluated),

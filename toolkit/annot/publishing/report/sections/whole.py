@@ -16,7 +16,7 @@ from annot.publishing.report.sections import agreement, assessors, collection, o
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Chapter, Document, Fact, Figure, Reply, Table, sentence, sentences
+from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, sentence, sentences
 from annot.publishing.terms import citation_of, known_licence, licence_named
 
 QUESTIONS = {
@@ -149,14 +149,6 @@ def tables(study: Study) -> Iterator[Table]:
     report = document(study, chain=())
     for section in (*report.body, *report.appendix):
         yield from section.tables
-
-
-def drawings(study: Study) -> list[Figure]:
-    """Every drawing of the report, and the scores by query of every two runs."""
-    report = document(study, chain=())
-    figures = [block for part in (*report.body, *report.appendix) for block in part.blocks if isinstance(block, Figure)]
-    every_two = () if isinstance(study.evaluated, Undefined) else runs.by_query(study.evaluated)
-    return list({figure.name: figure for figure in (*figures, *every_two)}.values())
 
 
 def answers(study: Study) -> tuple[Reply, ...]:
