@@ -377,7 +377,7 @@ def release(
         records.labels | _judged_labels(judged),
         study,
     )
-    added_parts = released_files.parts_added(released)
+    added_part = released_files.part_added(released)
     contents, notes = released_files.release_files(
         released,
         pages.report_files(study),
@@ -385,24 +385,24 @@ def release(
         answers,
         words=words,
         runs=runs,
-        added=added_parts,
+        added=added_part,
         notes=(*run_notes, *words.notes, *_report_notes(study)),
         versions=side_by_side.version_records(
             snapshot,
             judged,
-            others={sha256 for part in added_parts for sha256 in part.versions},
+            others=added_part.versions,
             with_text=terms.with_text,
         ),
         missing=in_full if draft else None,
     )
-    notes = (*notes, *(note for part in added_parts for note in part.told))
+    notes = (*notes, *added_part.told)
     files = released_files.bundle(contents)
     secrets = leaks.secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
     texts = leaks.free_texts(
         snapshot,
         words,
         answers,
-        added=(text for part in added_parts for text in part.texts),
+        added=added_part.texts,
     )
     revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
     mentions = leaks.mentioned(texts, leaks.known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)

@@ -83,11 +83,17 @@ MakeFiles = Callable[[ReleasedStudy], ReleasedPart]
 """Function that makes further files of a release."""
 
 
-def parts_added(released: ReleasedStudy) -> list[ReleasedPart]:
-    """What wings and plug-ins add to a release."""
-    return [
-        make_files(released) for make_files in loaded("release_files", released.report.settings.plugins.names).values()
-    ]
+def part_added(released: ReleasedStudy) -> ReleasedPart:
+    """Everything that wings and plug-ins add to a release, together."""
+    makers: Mapping[str, MakeFiles] = loaded("release_files", released.report.settings.plugins.names)
+    parts = [make_files(released) for make_files in makers.values()]
+    return ReleasedPart(
+        {path: content for part in parts for path, content in part.files.items()},
+        tuple(note for part in parts for note in part.notes),
+        tuple(note for part in parts for note in part.told),
+        tuple(text for part in parts for text in part.texts),
+        frozenset[str]().union(*(part.versions for part in parts)),
+    )
 
 
 def release_files(
@@ -98,7 +104,7 @@ def release_files(
     *,
     words: PublishedWords,
     runs: Mapping[str, bytes],
-    added: Sequence[ReleasedPart],
+    added: ReleasedPart,
     notes: tuple[str, ...],
     versions: Sequence[Mapping[str, Any]] = (),
     missing: Sequence[str] | None,
@@ -106,7 +112,7 @@ def release_files(
     """All files but the checksums, by path, and `notes` with what is left out.
 
     report: its files by name. words: what people wrote that goes out. runs, notes: see `run_files`. added: see
-    `parts_added`. versions: of texts that were corrected, for the file of versions.
+    `part_added`. versions: of texts that were corrected, for the file of versions.
     missing: what a draft lists as missing; None if it is no draft.
     """
     study, corpus = released.study, released.corpus
@@ -126,8 +132,7 @@ def release_files(
     )
     files |= {f"pools/{file_name(pool.topic_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= runs
-    for part in added:
-        files |= part.files
+    files |= added.files
     given_up = {pair: rulings[-1] for pair, rulings in study.outcome.unjudgeable.items()}
     overrides = study.ws.root / "templates"
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
@@ -170,7 +175,7 @@ def release_files(
     texts[CARD_FILE] = dataset_card(
         facts, beir=beir, fields=fields, examples=examples, holds=holds, overrides=overrides
     )
-    notes = (*notes, *_notes_on_topics(study), *(note for part in added for note in part.notes))
+    notes = (*notes, *_notes_on_topics(study), *added.notes)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)
