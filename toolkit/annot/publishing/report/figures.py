@@ -365,13 +365,15 @@ def runs(
 
 
 def forest(values: Mapping[str, Number], *, unit: str, zero: bool) -> Drawing:
-    """A dot and its interval a row; zero: with a line at nothing."""
+    """A dot and its interval a row; zero: with a line at nothing, else the figures are whole."""
 
     def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
+        _dots(axes, values, unit, on)
         if zero:
             axes.axvline(0, color=on.ink, linewidth=0.9, linestyle=DASHED, zorder=0)
-        _dots(axes, values, unit, on)
+        else:
+            axes.xaxis.get_major_locator().set_params(integer=True)
 
     return Drawing(paint, [{"name": name, **_data(number)} for name, number in values.items()], ROW * len(values) + 0.7)
 
@@ -444,8 +446,18 @@ def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str]
     return Drawing(paint, rows, ROW * len(names) + 1.2)
 
 
-def lines(series: Mapping[str, Sequence[tuple[float, float]]], *, across: str, up: str, steps: bool = False) -> Drawing:
-    """A line for each series of points; steps: a value holds until the next one, and counts begin at 0."""
+def lines(
+    series: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    across: str,
+    up: str,
+    steps: bool = False,
+    marked: Sequence[int] = (),
+) -> Drawing:
+    """A line for each series of points.
+
+    steps: a value holds until the next one, and counts begin at 0. marked: places that an axis by logarithms has.
+    """
     rows = [{"series": name, across: x, up: y} for name, points in series.items() for x, y in points]
 
     def paint(figure: Any, on: Surface) -> None:
@@ -463,6 +475,11 @@ def lines(series: Mapping[str, Sequence[tuple[float, float]]], *, across: str, u
             )
         if steps:
             axes.set_ylim(bottom=0)
+            axes.xaxis.get_major_locator().set_params(integer=True)
+        if marked:
+            axes.set_xscale("log")
+            axes.set_xticks(marked, marked)
+            axes.set_xticks([], minor=True)
         axes.set_xlabel(across)
         axes.set_ylabel(up)
         _legend(figure, axes, columns=2 if on.narrow else 4)

@@ -150,7 +150,7 @@ def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
         yield Figure(
             "depth",
             sentence("runs.depth_figure", gain=gain, runs=ordered),
-            figures.lines(ordered, across="rank", up=f"{gain} down to this rank, %"),
+            figures.lines(ordered, across="rank", up=f"{gain} down to this rank, %", marked=depths),
             sentence("runs.depth_drawn", gain=gain, runs=ordered),
         )
 
