@@ -59,7 +59,7 @@ RECORDS = {
         "pred_labels_truncated": False,
         "pred_labels": ["background_label", "result_label"],
     },
-    "s2orc 2020": {
+    "annot as S2ORC of 2020": {
         "paper_id": "1",
         "title": TITLE,
         "abstract": TEXT,
