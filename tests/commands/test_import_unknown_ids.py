@@ -4,7 +4,6 @@ what to do with them."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from command_line import Result, annot, annot_done, difference, snapshot
 
-Run = Callable[..., Result]
 HEADER = "query,document,assessor,grade\n"
 
 

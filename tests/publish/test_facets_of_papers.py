@@ -7,7 +7,6 @@ import html
 import json
 import math
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,8 +23,6 @@ from scipy import stats
 FACETS = ("background", "method", "result")
 PAPERS = [f"p{at}" for at in range(1, 9)]
 DOCUMENTS = 16
-ALPHA = "Krippendorff's alpha (ordinal)"
-Run = Callable[..., Any]
 
 
 def judgements_csv() -> str:

@@ -21,7 +21,6 @@ from study_stages import copied, quietly, set_in
 from test_labels_round import abstract, corrected, labels
 from worlds import PEOPLE, QUERY, Rounds, World, served, world
 
-SENT = ("Irrelevant", "Related", "Similar", "Near-identical")
 RENAMED = ("Irrelevant", "Linked", "Similar", "Near-identical")
 PAIR = (QUERY, "d00")
 
