@@ -369,11 +369,10 @@ def forest(values: Mapping[str, Number], *, unit: str, zero: bool) -> Drawing:
 
     def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
-        _dots(axes, values, unit, on)
         if zero:
             axes.axvline(0, color=on.ink, linewidth=0.9, linestyle=DASHED, zorder=0)
-        else:
-            axes.xaxis.get_major_locator().set_params(integer=True)
+        _dots(axes, values, unit, on)
+        axes.xaxis.get_major_locator().set_params(integer=not zero)
 
     return Drawing(paint, [{"name": name, **_data(number)} for name, number in values.items()], ROW * len(values) + 0.7)
 
