@@ -70,12 +70,23 @@ _SPECIAL = {
     "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}",
     "×": r"\ensuremath{\times}",
+    "÷": r"\ensuremath{\div}",
+    "±": r"\ensuremath{\pm}",
+    "≈": r"\ensuremath{\approx}",
+    "→": r"\ensuremath{\rightarrow}",
+    "·": r"\ensuremath{\cdot}",
+    "°": r"\ensuremath{^{\circ}}",
+    "•": r"\textbullet{}",
+    "§": r"\S{}",
+    "©": r"\textcopyright{}",
+    "█": r"\rule{0.5em}{0.7em}",
+    "░": r"\rule{0.5em}{0.1em}",
     "α": r"\ensuremath{\alpha}",
     "κ": r"\ensuremath{\kappa}",
     "ρ": r"\ensuremath{\rho}",
     "τ": r"\ensuremath{\tau}",
 }
-"""Characters with a meaning of their own in LaTeX, and the signs that the reports are likely to have."""
+"""Characters with a meaning of their own in LaTeX, and every sign that this program writes."""
 _TYPED = re.compile("`([^`]+)`")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
 _LIGATURE = re.compile(r"([-,])(?=\1)")
@@ -125,14 +136,13 @@ class TableAsSet(NamedTuple):
 
 def latex(document: Document) -> str:
     """The document in its order; every table has a label made of section and number."""
-    helpers = {
-        "set": _set,
-        "line": _row,
-        "braced": lambda text: f"{{{escape(text)}}}",
-        "escape": escape,
-        "inline": inline,
-    }
-    return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
+    return latex_of("report.tex.j2", document=document)
+
+
+def latex_of(template: str, **values: object) -> str:
+    """Another template of LaTeX, with the same helpers."""
+    helpers = {"set": _set, "line": _row, "braced": lambda text: f"{{{escape(text)}}}", "escape": escape}
+    return render(template, {**helpers, "inline": inline, **values}, overrides=None).rstrip("\n") + "\n"
 
 
 def _set(table: Table, label: str, precise: bool) -> TableAsSet:
@@ -143,7 +153,8 @@ def _set(table: Table, label: str, precise: bool) -> TableAsSet:
     size = next((size for size in SIZES if _across(table, rows) <= size.room), SIZES[-1])
     title, rest = _first_sentence(table.caption)
     below = [inline(note) for note in (*([rest] if rest else []), *table.notes)]
-    below.append(rf"Made by \texttt{{{escape(table.command)}}}.")
+    if table.command:
+        below.append(rf"Made by \texttt{{{escape(table.command)}}}.")
     floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
     return TableAsSet(table, title, label, _columns(table, rows, size), rows, size, below, floats)
 

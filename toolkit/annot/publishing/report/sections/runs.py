@@ -203,14 +203,10 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
         marks = [*chance, *(letter for name, letter in letters.items() if (facet, run, name) in beaten)]
         return replace(plain, after=" ".join(part for part in (plain.after, *marks) if part))
 
-    def label(run: str) -> str:
-        letter = f" ({letters[run]})" if run in letters else ""
-        return f"{run}{letter}{LIKE_CHANCE_TOLD if run in leader.like_chance else ''}"
-
     return table(
         "compared",
         names,
-        [Column("Run", label)],
+        [Column[str]("Run", str), *([Column[str]("Letter", lambda run: letters.get(run, ""))] if letters else [])],
         columns_for(facets, cell, str if evaluated.words.faceted else lambda _facet: measure),
         caption="runs.compared",
         words=evaluated.words,

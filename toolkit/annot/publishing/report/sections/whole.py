@@ -101,6 +101,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *runs.analyses_appendix(study),
             *assessors.effect_appendix(study),
             *(chapter for sections in added for chapter in sections.appendix(study)),
+            Chapter("methods", "Methods, for a paper", (*sentences("methods.introduction"), *methods(study))),
             _rules(study),
         ),
         chain=chain,
@@ -147,12 +148,36 @@ def about(study: Study) -> tuple[Fact, ...]:
         Fact("Licence of the topics", terms.topic_licence),
         Fact("Licence of the texts", *texts[:2]) if texts else Fact("Licence of the texts", terms.text_licence),
         Fact("Address", named.url, named.url if named.url.startswith(("https://", "http://")) else ""),
-        Fact("Software", ", ".join((f"annot {__version__}", *versions_of(study.settings.plugins.names).values()))),
+        Fact("Software", software(study)),
         Fact("Hours of work", "" if isinstance(work.hours, Undefined) else sentence("answers.work", work=work)),
         *(fact for make_facts in added.values() for fact in make_facts(study)),
         Fact("Cite as", citation_of(named, terms) if named.creators or named.citation else ""),
     )
     return tuple(fact for fact in facts if fact.words)
+
+
+def software(study: Study) -> str:
+    """This program and its plug-ins, with their versions."""
+    return ", ".join((f"annot {__version__}", *versions_of(study.settings.plugins.names).values()))
+
+
+def methods(study: Study) -> tuple[str, ...]:
+    """Paragraph on methods for a paper, from the records: who judged what, how, and with which version."""
+    rulings = study.outcome.adjudications.values()
+    return sentences(
+        "methods.methods",
+        **_values(study),
+        agreement=study.agreement,
+        methods=sorted({method for pool in study.pools.values() for method in pool.methods}),
+        sizes=sorted(len(pool.entries) for pool in study.pools.values()),
+        scale=study.settings.scale.names,
+        # A demonstration is the same whichever server it has.
+        versions=[] if study.notice else sorted({project.version for project in study.snapshot.projects}),
+        adjudicators=len({ruling.adjudicator for ruling in rulings}),
+        settled=len(rulings),
+        ratings=sorted({ruling.ratings for ruling in rulings}),
+        software=software(study),
+    )
 
 
 def tables(study: Study) -> Iterator[Table]:
