@@ -265,7 +265,11 @@ class Revisions(Generic[R]):
 
     def records(self, session: Session) -> tuple[R, ...]:
         """Records of the current revisions, without their origins."""
-        return tuple([answer.record for answer in self.current(session)])
+        asked = attrgetter(*(name for name in self._line if name in self._fields))
+        records = sorted(models.read_records(session, self._rows, self._record), key=asked)
+        if any(record.revision > 1 for record in records) or len(set(map(asked, records))) < len(records):
+            return tuple([answer.record for answer in self.current(session)])
+        return tuple(records)
 
     def read(self, session: Session) -> tuple[SourcedAnswer[R], ...]:
         """The current revision of each line, flagged ones included.
@@ -356,9 +360,8 @@ class Revisions(Generic[R]):
         selected = (columns[name] for name in (*self._fields, *SourcedAnswer._fields[1:], "content_sha256"))
         n, record = len(self._fields), self._record
         in_order = select(*selected).where(*conditions).order_by(self._rows.c.id)
-        for rows in session.connection().execute(in_order).partitions(models.AT_ONCE):
-            for row in rows:
-                yield SourcedAnswer(record(*row[:n]), *row[n:-1]), row[-1]
+        for row in models.read_rows(session, in_order):
+            yield SourcedAnswer(record(*row[:n]), *row[n:-1]), row[-1]
 
     def _place(self, current: SourcedAnswer[R], line: AnnotationHistory[R] | None) -> tuple[Any, ...]:
         """Place of the current revision of a line among all. line: None if it is the only revision."""

@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, starmap
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -263,8 +263,21 @@ def read_records(
 ) -> Iterator[T]:
     """Rows as records, whose fields are columns of the same names; in no order."""
     columns = [table.c[name] for name in field_names(record)]
-    lots = session.connection().execute(sa.select(*columns).where(*conditions)).partitions(AT_ONCE)
-    return (record(*row) for rows in lots for row in rows)
+    return starmap(record, read_rows(session, sa.select(*columns).where(*conditions)))
+
+
+def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any, ...]]:
+    """Rows of a query, as the driver gives them: sqlalchemy's own rows take longer than all the reading."""
+    connection = session.connection()
+    with connection.execute(statement) as result:
+        rows: Iterable[tuple[Any, ...]] = result.cursor.fetchall()
+    dialect = connection.dialect
+    types = [column.type.dialect_impl(dialect) for column in statement.selected_columns]
+    read = {place: process for place, kind in enumerate(types) if (process := kind.result_processor(dialect, None))}
+    if not (read and rows):
+        return rows
+    columns = zip(*rows, strict=True)
+    return zip(*(map(read[place], of) if place in read else of for place, of in enumerate(columns)), strict=True)
 
 
 def read_in_order(
