@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, starmap
+from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -297,10 +298,35 @@ def insert_records(session: Session, table: sa.Table, new: Iterable[Any], **shar
 def insert_rows(session: Session, table: sa.Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert the rows, which all name the same columns."""
     for chunk in in_chunks(rows):
-        insert_chunk(session.connection(), table, chunk, written=_JSON_TEXT)
+        insert_chunk(session.connection(), table, chunk)
 
 
-_JSON_TEXT = json.JSONEncoder().encode
+_AS_LISTED, _SORTED = json.JSONEncoder().encode, json.JSONEncoder(sort_keys=True).encode
+
+
+def json_texts(values: Sequence[Any], *, sort: bool = False) -> list[str]:
+    """JSON of each value. sort: with the keys of objects in order.
+
+    Objects with the same keys, as rows of a table are, are written by one template.
+    """
+    if values and all(type(value) is dict for value in values):
+        names, *others = set(map(tuple, values))
+        if names and not others and all(isinstance(name, str) for name in names):
+            return json_objects(names, list(zip(*map(dict.values, values), strict=True)), sort=sort)
+    write = _SORTED if sort else _AS_LISTED
+    return [
+        "null" if value is None else encode_basestring_ascii(value) if type(value) is str else write(value)
+        for value in values
+    ]
+
+
+def json_objects(names: Sequence[str], columns: Sequence[Sequence[Any]], *, sort: bool = False) -> list[str]:
+    """JSON of an object for each row of a table. sort: as for `json_texts`."""
+    of_name = dict(zip(names, columns, strict=True))
+    listed = sorted(of_name) if sort else names
+    template = ", ".join(_AS_LISTED(name).replace("%", "%%") + ": %s" for name in listed)
+    rows = zip(*(json_texts(of_name[name], sort=sort) for name in listed), strict=True)
+    return [f"{{{template % row}}}" for row in rows]
 
 
 def insert_chunk(
@@ -308,15 +334,15 @@ def insert_chunk(
     table: sa.Table,
     chunk: Sequence[Mapping[str, Any]],
     *,
-    written: Callable[[Any], str] | None,
+    as_text: bool = False,
 ) -> None:
-    """Insert the rows by one statement of the driver. written: the text of JSON; None if the rows hold it as text."""
+    """Insert the rows by one statement of the driver. as_text: the rows hold JSON as text."""
     columns = list(chunk[0])
     values = []
     for name in columns:
         of_column, kind = [row[name] for row in chunk], table.c[name].type
-        if written and isinstance(kind, sa.JSON | JsonList):
-            of_column = ["[]" if value == () else written(value) for value in of_column]
+        if not as_text and isinstance(kind, sa.JSON | JsonList):
+            of_column = json_texts(of_column)
         elif isinstance(kind, Digest | sa.LargeBinary):
             of_column = list(map(bytes.fromhex, of_column))
         values.append(of_column)
