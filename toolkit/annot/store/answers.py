@@ -24,6 +24,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from sqlalchemy import ColumnElement, Connection, Table, Text, case, cast, func, null, select, true
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
+from annot.formats.input_files import json_objects, json_texts
 from annot.store import models
 from annot.store.models import Session, ShownOpinion, ShownOpinions
 from annot.store.shown import SHOWN_VERSION_TABLE
@@ -420,7 +421,7 @@ def _storable(values: Sequence[Any]) -> Sequence[Any]:
 
 def hashes_of(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> list[str]:
     """SHA-256 of the JSON of contents, which are given as columns."""
-    texts = models.json_objects(names, columns, sort=True)
+    texts = json_objects(names, columns, sort=True)
     return [hashlib.sha256(text.encode("ascii")).hexdigest() for text in texts]
 
 
@@ -436,7 +437,7 @@ def _hash_of_whole_seconds(content: dict[str, Any]) -> str | None:
 
 def _parts_of_links(columns: Mapping[str, Sequence[Any]]) -> Iterable[tuple[str, ...]]:
     """JSON of the values that a link is made of besides the link before, row by row."""
-    return zip(*(models.json_texts(columns[name]) for name in LINKED), strict=True)
+    return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
 
 
 def _link(previous: str, parts: Sequence[str]) -> str:

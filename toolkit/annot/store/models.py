@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, starmap
-from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -18,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import counted
+from annot.formats.input_files import json_texts
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Tables of judged and ranked objects, the parts that all tables share, and functions that write and read rows as
@@ -269,12 +268,13 @@ def read_records(
 
 def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any, ...]]:
     """Rows of a query, as the driver gives them: sqlalchemy's own rows take longer than all the reading."""
-    connection = session.connection()
+    connection, read = session.connection(), {}
     with connection.execute(statement) as result:
         rows: Iterable[tuple[Any, ...]] = result.cursor.fetchall()
-    dialect = connection.dialect
-    types = [column.type.dialect_impl(dialect) for column in statement.selected_columns]
-    read = {place: process for place, kind in enumerate(types) if (process := kind.result_processor(dialect, None))}
+        described = zip(statement.selected_columns, result.cursor.description, strict=True)
+    for place, (column, (_, code, *_)) in enumerate(described):
+        if process := column.type.dialect_impl(connection.dialect).result_processor(connection.dialect, code):
+            read[place] = process
     if not (read and rows):
         return rows
     columns = zip(*rows, strict=True)
@@ -299,34 +299,6 @@ def insert_rows(session: Session, table: sa.Table, rows: Iterable[Mapping[str, A
     """Insert the rows, which all name the same columns."""
     for chunk in in_chunks(rows):
         insert_chunk(session.connection(), table, chunk)
-
-
-_AS_LISTED, _SORTED = json.JSONEncoder().encode, json.JSONEncoder(sort_keys=True).encode
-
-
-def json_texts(values: Sequence[Any], *, sort: bool = False) -> list[str]:
-    """JSON of each value. sort: with the keys of objects in order.
-
-    Objects with the same keys, as rows of a table are, are written by one template.
-    """
-    if values and all(type(value) is dict for value in values):
-        names, *others = set(map(tuple, values))
-        if names and not others and all(isinstance(name, str) for name in names):
-            return json_objects(names, list(zip(*map(dict.values, values), strict=True)), sort=sort)
-    write = _SORTED if sort else _AS_LISTED
-    return [
-        "null" if value is None else encode_basestring_ascii(value) if type(value) is str else write(value)
-        for value in values
-    ]
-
-
-def json_objects(names: Sequence[str], columns: Sequence[Sequence[Any]], *, sort: bool = False) -> list[str]:
-    """JSON of an object for each row of a table. sort: as for `json_texts`."""
-    of_name = dict(zip(names, columns, strict=True))
-    listed = sorted(of_name) if sort else names
-    template = ", ".join(_AS_LISTED(name).replace("%", "%%") + ": %s" for name in listed)
-    rows = zip(*(json_texts(of_name[name], sort=sort) for name in listed), strict=True)
-    return [f"{{{template % row}}}" for row in rows]
 
 
 def insert_chunk(

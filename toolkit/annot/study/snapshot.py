@@ -377,5 +377,6 @@ def unfinished(outcome: Outcome) -> list[str]:
 
 def too_few(outcome: Outcome) -> list[str]:
     """The pairs that have fewer judgements than planned and that no present assessor will complete."""
-    counts = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
+    answers = outcome.judgements if outcome.short else ()
+    counts = Counter(judgement.pair for judgement in answers if judgement.counts)
     return [f"{' '.join(pair)}: {counts[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]
