@@ -440,6 +440,8 @@ class Outcome:
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
     """Judgements that each pair is to have; None if the judgements were imported."""
+    flagged: tuple[Judgement, ...] = ()
+    """Judgements that do not count, whether another one is chosen or not."""
     set_aside: tuple[Judgement, ...] = ()
     """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
     answer that was asked for again takes the place of the first."""
@@ -486,14 +488,8 @@ class Outcome:
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
 
-def outcome_of(
-    session: Session,
-    settings: Settings,
-    *,
-    judgements: Iterable[Judgement] | None = None,
-    texts: Mapping[Pair, JudgedTexts] | None = None,
-) -> Outcome:
-    """The state of every planned pair in the store. judgements, texts: of `texts_of`, if they were read before.
+def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, JudgedTexts] | None = None) -> Outcome:
+    """The state of every planned pair in the store. texts: of `texts_of`, if they were read before.
 
     A command that reads the study more than once, such as for its next step, gets the same one until something on which
     it depends has changed.
@@ -507,7 +503,7 @@ def outcome_of(
         return _LAST[pool][1]
     outcome = outcome_from(
         read_assignments(session),
-        JUDGEMENTS.records(session) if judgements is None else judgements,
+        JUDGEMENTS.records(session),
         ADJUDICATIONS.current(session),
         returned,
         asked=settings.adjudication.asked,
@@ -573,7 +569,8 @@ def outcome_from(
     sent_back = {(entry.asked, entry.assessor) for entry in every_return}
     back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
     corrected = list(texts)
-    latest, set_aside, first = on_required_texts(current_judgements(judgements), corrected, back)
+    answers = tuple(judgements)
+    latest, set_aside, first = on_required_texts(current_judgements(answers), corrected, back)
     again = _given_again(latest, first, sent_back)
     current = _current(first, (*first, *again), back)
     contested = {entry.pair for entry in every_return if entry.contested}
@@ -589,6 +586,7 @@ def outcome_from(
         repeats=tuple(
             answer for answer in latest if answer.occasion > 1 and (answer.asked, answer.assessor) not in sent_back
         ),
+        flagged=tuple([answer for answer in answers if answer.flags]),
         set_aside=set_aside,
         returned=back,
         again=again,
