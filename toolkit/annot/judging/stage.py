@@ -82,9 +82,7 @@ class Stage:
     @property
     def to_withdraw(self) -> int:
         """Number of unanswered tasks on the server for people who no longer have the pairs."""
-        if not any(self.sent.values()):
-            return 0
-        return tasks_to_withdraw(self.sent, people.read_assignments(self.session), self.outcome)
+        return tasks_to_withdraw(self.sent, self.outcome)
 
     @property
     def corrected(self) -> int:
@@ -142,7 +140,7 @@ class Stage:
             faceted=settings.faceted,
             unlabelled=self._unlabelled() if papers and settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
-            redraw=not people.count_assignments(self.session) and "pool" in self.made and not self._current("pool"),
+            redraw=not outcome.assignments and "pool" in self.made and not self._current("pool"),
             unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
             misfits=self.made.get("guidelines", {}).get("misfits", 0),
             elsewhere=self.elsewhere,

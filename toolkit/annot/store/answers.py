@@ -394,11 +394,13 @@ class Revisions(Generic[R]):
 
     def _lots(self, session: Session) -> Iterator[list[tuple[Any, ...]]]:
         """All rows in the order recorded, some at a time."""
-        columns, last = self._rows.c, 0
-        while lot := [*models.read_rows(session, select(self._rows).where(columns.id > last)
-                                        .order_by(columns.id).limit(models.AT_ONCE))]:  # fmt: skip
+        number = self._rows.c.id
+        lot: list[tuple[Any, ...]] = []
+        while True:
+            after = select(self._rows).where(number > (lot[-1][0] if lot else 0))
+            if not (lot := list(models.read_rows(session, after.order_by(number).limit(models.AT_ONCE)))):
+                return
             yield lot
-            last = lot[-1][0]
 
     def _silent(self, current: SourcedAnswer[R], flag: str, *, ruling: str | None) -> SourcedAnswer[R]:
         """A revision of the same line without an answer, with a flag that gives the reason."""

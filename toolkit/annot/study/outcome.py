@@ -397,7 +397,10 @@ def assign_adjudicators(
 class Outcome:
     """The pairs of the plan, all from one look at the store."""
 
+    assignments: tuple[Assignment, ...]
+    """The plan, by assessor and position."""
     planned: dict[Pair, tuple[str, ...]]
+    """Assessors of each pair, by pair."""
     judgements: tuple[Judgement, ...]
     """One judgement for each pair and assessor with any: the latest that counts, else the latest of all. They were
     given before the pair was discussed: agreement before adjudication is measured on them."""
@@ -581,6 +584,7 @@ def outcome_from(
     ended = rulings.graded.keys() | rulings.unjudgeable.keys()
     progress = progress.closed(ended)
     return Outcome(
+        assignments=plan,
         planned=planned,
         judgements=first,
         repeats=tuple(

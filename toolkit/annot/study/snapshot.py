@@ -219,7 +219,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
         plan=people.read_plan(session),
-        assignments=people.read_assignments(session),
+        assignments=outcome.assignments,
         outcome=outcome,
         rushed=rushed_pairs(session, outcome),
         judged_texts=texts,
