@@ -19,6 +19,7 @@ from importlib import resources
 from itertools import zip_longest
 from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
+from types import NoneType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -372,7 +373,9 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
             return json_objects(names, columns, sort=sort, ascii_only=ascii_only)
     write = json.JSONEncoder(sort_keys=sort, ensure_ascii=ascii_only).encode
     quoted = encode_basestring_ascii if ascii_only else encode_basestring
-    return ["null" if value is None else quoted(value) if type(value) is str else write(value) for value in values]
+    # An encoder that is asked for each whole number and empty list takes ten times as long.
+    short = {str: quoted, int: str, NoneType: lambda _: "null", tuple: lambda items: write(items) if items else "[]"}
+    return [short.get(type(value), write)(value) for value in values]
 
 
 def json_objects(

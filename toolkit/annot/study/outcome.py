@@ -565,9 +565,7 @@ def outcome_from(
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     # In the order of pairs, which everything below takes them in: sorting what is in order costs little.
-    planned = assessors_by_pair(plan)
-    if vacant:
-        planned = dict(sorted((dict.fromkeys(vacant, ()) | planned).items()))
+    planned = assessors_by_pair(plan, vacant)
     every_return = tuple(returned)
     sent_back = {(entry.asked, entry.assessor) for entry in every_return}
     back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
@@ -590,7 +588,7 @@ def outcome_from(
         repeats=tuple(
             answer for answer in latest if answer.occasion > 1 and (answer.asked, answer.assessor) not in sent_back
         ),
-        flagged=tuple([answer for answer in answers if answer.flags]),
+        flagged=tuple(filter(attrgetter("flags"), answers)),
         set_aside=set_aside,
         returned=back,
         again=again,
@@ -703,14 +701,15 @@ def _current(
     return tuple(judgement for judgement in current.values() if judgement is not None)
 
 
-def assessors_by_pair(plan: Iterable[Assignment]) -> dict[Pair, tuple[str, ...]]:
-    """Assessors of each planned pair, by pair. A repeat alone makes no assessor: the pair itself was handed on."""
+def assessors_by_pair(plan: Iterable[Assignment], vacant: Iterable[Pair] = ()) -> dict[Pair, tuple[str, ...]]:
+    """Assessors of each planned pair, by pair; none of those in `vacant` that no one has. A repeat alone makes no
+    assessor: the pair itself was handed on."""
     members = sorted([(row.query_id, row.doc_id, row.assessor) for row in plan if row.occasion == 1])
     teams: dict[Pair, tuple[str, ...]] = {}
     for query_id, doc_id, assessor in members:
         pair = query_id, doc_id
         teams[pair] = (*teams[pair], assessor) if pair in teams else (assessor,)
-    return teams
+    return dict(sorted((dict.fromkeys(vacant, ()) | teams).items())) if vacant else teams
 
 
 def current_judgements(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
