@@ -374,7 +374,12 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
     write = json.JSONEncoder(sort_keys=sort, ensure_ascii=ascii_only).encode
     quoted = encode_basestring_ascii if ascii_only else encode_basestring
     # An encoder that is asked for each whole number and empty list takes ten times as long.
-    short = {str: quoted, int: str, NoneType: lambda _: "null", tuple: lambda items: write(items) if items else "[]"}
+    short: dict[type, Callable[[Any], str]] = {
+        str: quoted,
+        int: str,
+        NoneType: lambda _: "null",
+        tuple: lambda items: write(items) if items else "[]",
+    }
     return [short.get(type(value), write)(value) for value in values]
 
 
