@@ -14,6 +14,7 @@ from annot.cli.options import argument, flag, option
 from annot.cli.output import Output, confirmed, is_attended, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
+    from annot.steps.setup import State
     from annot.study.workspace import Workspace
 
 
@@ -231,34 +232,48 @@ def check(
 group("studio", help="Start and stop a local Label Studio.")
 
 
-def _states(ws: "Workspace", *, stopped: bool = False) -> Output:
+def _states(states: "tuple[State, ...]", *, stopped: bool = False) -> Output:
     """The server of the study; in mode `server` a list of everyone's."""
-    from annot.judging.exchange.servers import isolated
-    from annot.steps import setup as step
-
-    states, isolated_servers = step.status(ws), isolated(ws)
-    return Output(
-        states if isolated_servers else states[0],
-        rendered("studio", states=states, own=isolated_servers, stopped=stopped),
-    )
+    own = not states or states[0].assessor is not None
+    return Output(states if own else states[0], rendered("studio", states=states, own=own, stopped=stopped))
 
 
 @command("studio up")
 def studio_up(
     ws: "Workspace",
-    port: Annotated[int | None, option("Port on 127.0.0.1.", shown="a free one", min=1, max=65535)] = None,
+    port: Annotated[
+        int | None,
+        option("Port on 127.0.0.1, or of https with --domain.", shown="a free one, or 443", min=1, max=65535),
+    ] = None,
     per_assessor: Annotated[
         bool, flag("--per-assessor", 'Start a server for each person, for isolation = "server" in annot.toml.')
+    ] = False,
+    domain: Annotated[
+        str | None,
+        option("Give each person a server with https and a name below this domain.", shown="as the last time"),
+    ] = None,
+    internal_certificates: Annotated[
+        bool, flag("--internal-certificates", "With --domain: let Caddy sign the certificates, in a closed network.")
+    ] = False,
+    shared: Annotated[
+        bool, flag("--shared", "With --domain: start one server for all, who can then see each other's work.")
     ] = False,
 ) -> Output:
     """Start a local Label Studio and print its address. Installs it into its own environment the first time.
 
     With isolation = "server" in annot.toml, starts a server for each person. A server takes up to 0.8 GB of memory.
+    With --domain, people elsewhere can use their servers: Caddy gives each https and a name, such as
+    a1.study.example.org. Run the command again after people have joined or left.
     """
+    from annot.labelstudio.front import HTTPS, Front
     from annot.steps import setup as step
 
-    step.up(ws, port=port, per_assessor=per_assessor, tell=say)
-    return _states(ws)
+    if domain is None:
+        options.only_with("--domain", internal_certificates=internal_certificates, shared=shared)
+        named, at = None, port
+    else:
+        named, at = Front(domain.lower(), internal_certificates, port or HTTPS), None
+    return _states(step.up(ws, port=at, per_assessor=per_assessor, tell=say, domain=named, shared=shared))
 
 
 @command("studio down")
@@ -267,14 +282,15 @@ def studio_down(ws: "Workspace") -> Output:
     from annot.steps import setup as step
 
     running = any(state.running for state in step.status(ws))
-    step.down(ws)
-    return _states(ws, stopped=running)
+    return _states(step.down(ws), stopped=running)
 
 
 @command("studio status")
 def studio_status(ws: "Workspace") -> Output:
     """Show whether the local Label Studio, or every person's server, is running, and its address."""
-    return _states(ws)
+    from annot.steps import setup as step
+
+    return _states(step.status(ws))
 
 
 @command("doctor", needs_study=False, server=True)

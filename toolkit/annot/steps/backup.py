@@ -112,12 +112,12 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Pa
         notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
-    if project.round != "labels" and (unpulled := _unpulled(ws, project, taken["tasks"])):
+    if project.round != "labels" and (unpulled := count_unpulled(ws, project, taken["tasks"])):
         pull = servers.PARTS[project.round].pull
         notes.append(f"{project.assessor}: {counted(unpulled, 'answer')} not pulled; run `{pull}` and back up again")
 
 
-def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+def count_unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
     """Number of answers in the project's copy that are new or changed since the last pull."""
     known: dict[str, str] = {}
     with ws.reading() as session:

@@ -256,8 +256,8 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
         if account.lower() in gateway.user_ids():
             return ()
         return (
-            f"the server does not have this account yet; the person signs up at {gateway.url}{gateway.invitation()}; "
-            f"`annot invite {who}` writes a letter with the link",
+            "the server does not have this account yet; the person signs up at "
+            f"{gateway.address}{gateway.invitation()}; `annot invite {who}` writes a letter with the link",
         )
 
 
@@ -401,8 +401,8 @@ def _server(ws: Workspace, person: str | None) -> _Server:
     """The server of this person, or the one for all."""
     here = ws.studio_url is None if person is None else not servers.is_elsewhere(ws, person)
     with servers.connect(ws, person=person) as gateway:
-        sign_up = None if here else f"{gateway.url}{gateway.invitation()}"
-        return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
+        sign_up = None if here else f"{gateway.address}{gateway.invitation()}"
+        return _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
 
 
 def _values(
