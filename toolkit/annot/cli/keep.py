@@ -2,6 +2,7 @@
 demonstration.
 """
 
+import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
@@ -258,6 +259,15 @@ def studio_up(
     shared: Annotated[
         bool, flag("--shared", "With --domain: start one server for all, who can then see each other's work.")
     ] = False,
+    database: Annotated[
+        str | None,
+        option(
+            "With --shared: PostgreSQL database of the server. Its password is read from PGPASSWORD.",
+            metavar="URL",
+            shown="SQLite",
+        ),
+    ] = None,
+    stay: Annotated[bool, flag("--stay", "Go on, and start again what dies, as the unit of the system does.")] = False,
 ) -> Output:
     """Start a local Label Studio and print its address. Installs it into its own environment the first time.
 
@@ -270,10 +280,16 @@ def studio_up(
 
     if domain is None:
         options.only_with("--domain", internal_certificates=internal_certificates, shared=shared)
+        options.only_with("--shared", database=database)
         named, at = None, port
     else:
         named, at = Front(domain.lower(), internal_certificates, port or HTTPS), None
-    return _states(step.up(ws, port=at, per_assessor=per_assessor, tell=say, domain=named, shared=shared))
+    states = step.up(ws, port=at, per_assessor=per_assessor, tell=say, domain=named, shared=shared, database=database)
+    if stay:
+        from annot.steps.service import stay as step_stay
+
+        step_stay(ws.root, wait=time.sleep, tell=say)
+    return _states(states)
 
 
 @command("studio down")
@@ -291,6 +307,40 @@ def studio_status(ws: "Workspace") -> Output:
     from annot.steps import setup as step
 
     return _states(step.status(ws))
+
+
+@command("studio service", alone=False)
+def studio_service(ws: "Workspace") -> Output:
+    """Write a systemd unit that starts the servers with the machine, and print how to switch it on.
+
+    It starts again what dies, and may use the port of https, which your account may not.
+    """
+    from annot.steps import service as step
+
+    units = step.write_service(ws)
+    return Output(units, "\n".join(units.lines))
+
+
+@command("studio nightly", alone=True, free_with="time", server=True)
+def studio_nightly(
+    ws: "Workspace",
+    time: Annotated[
+        str | None, argument("Write a systemd timer for this time of day, such as 03:15.", shown="do it now")
+    ] = None,
+) -> Output:
+    """Pull, back up and check the study, as a timer does every night.
+
+    The last fourteen of these backups are kept, in backups/nightly. If a part fails, the command exits with 1, and
+    `annot status` and its page say so.
+    """
+    from annot.steps import service as step
+
+    if time is not None:
+        units = step.write_nightly(ws, time)
+        return Output(units, "\n".join(units.lines))
+    with progress("pulling, backing up and checking") as advance:
+        night = step.nightly(ws, now=datetime.now().astimezone(), advance=advance)
+    return Output(night, str(night.backup or "no backup was made"), finding=night.finding)
 
 
 @command("doctor", needs_study=False, server=True)

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,6 +20,7 @@ from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import read_settings
 from annot.judging.exchange import servers
+from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
 from annot.store import database, projects, shown
@@ -56,7 +58,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     if path.exists():
         raise InputError(f"{path}: already exists", hint="backups are never overwritten")
     notes: list[str] = []
-    states, taken = provenance.states_of(ws), tuple(backups.files_of(ws, notes))
+    states, taken = provenance.states_of(ws), tuple(_without_passwords(ws, backups.files_of(ws, notes), notes))
     if dry_run:
         with ws.reading() as session:
             rows = database.row_counts(session.connection())
@@ -70,6 +72,17 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     provenance.note(ws, "backup", states)
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
+
+
+def _without_passwords(ws: Workspace, files: Iterable[Path], notes: list[str]) -> Iterator[Path]:
+    """These files without the letters that have somebody's password."""
+    secrets = LocalSecrets.union(map(local_secrets, servers.studio_folders(ws))).tokens
+    for path in files:
+        is_private = not path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if is_private and path.suffix == ".txt" and any(secret.encode() in path.read_bytes() for secret in secrets):
+            notes.append(f"{path.relative_to(ws.root)}: left out, it has a password")
+        else:
+            yield path
 
 
 def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: Advance) -> None:

@@ -16,7 +16,7 @@ from annot.base.templating import render
 from annot.base.words import ENGLISH_CODE, Words, languages
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
-from annot.labelstudio import accounts, server, tasks
+from annot.labelstudio import accounts, front, server, tasks
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
@@ -285,7 +285,9 @@ class Letter:
     path: Path | None
     """The file that it was written to."""
     password: Path | None
-    """The file that holds the password, where the account is on a server of the study's own."""
+    """The file that holds the password, where the account is on a server of the study's own and the letter has none."""
+    has_password: bool
+    """True if the password is in the letter, because people elsewhere sign in by https."""
     counted: bool
     """True if the letter gives the amount of work."""
     language: str = ENGLISH_CODE
@@ -320,17 +322,20 @@ def invite(
         for at in dict.fromkeys(server_name.values())
         if at in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, at)) is not None
     }
+    by_https = front.kept(servers.front_folder(ws)) is not None
     whom = contact if contact is not None else ws.settings.collection.contact
     letters = []
     for addressee in found:
         name = addressee.person.assessor
         words = guidelines.words_in(ws, addressee.person.language)
+        here = servers.passwords_file(ws, server_name[name])
+        password = accounts.read_passwords(here).get(addressee.person.account or "")
         values = _values(
             *(ws, addressee, server_of.get(server_name[name]), words),
             whom=whom,
             day=days[addressee.role],
             asked=asked,
-        )
+        ) | {"password": password if by_https else None}
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{servers.PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
@@ -338,11 +343,12 @@ def invite(
         if path is not None:
             write_file(path, text)
             path.chmod(OWNER_ONLY)
-        here = servers.passwords_file(ws, server_name[name])
-        password = here if values["account"] in accounts.read_passwords(here) else None
+        has_password = values["password"] is not None
         letters.append(
             Letter(
-                *(name, addressee.role, values["link"], whom, text, path, password),
+                *(name, addressee.role, values["link"], whom, text, path),
+                password=None if password is None or has_password else here,
+                has_password=has_password,
                 counted=addressee.work is not None,
                 language=words.language,
             )
