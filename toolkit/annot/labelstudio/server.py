@@ -283,10 +283,10 @@ def up(
     folder = folder.resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder / "lock"):
-        if (running := _process(folder)) is not None:
+        if (running := status(folder)) is not None:
             if address == address_of(folder):
                 return _wait_until_healthy(folder)
-            _end(folder, *running)
+            _end(folder, running.pid, running.port)
         (folder / "address").write_text(address, encoding="utf-8")
         with claimed_port(port, folder) as chosen:
             place = address or f"http://{HOST}:{chosen}"

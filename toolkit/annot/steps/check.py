@@ -392,7 +392,7 @@ def _private(ws: Workspace) -> Iterator[Problem]:
 
 def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
     with servers.connect(ws, person=person) as gateway:
-        release, address = gateway.version(), gateway.url
+        release, address = gateway.version(), gateway.address
     return f"{address}, Label Studio {release}", [*_of_server(address, release)]
 
 

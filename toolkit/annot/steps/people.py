@@ -286,11 +286,11 @@ class Letter:
     """The file that it was written to."""
     password: Path | None
     """The file that holds the password, where the account is on a server of the study's own and the letter has none."""
-    has_password: bool
-    """True if the password is in the letter, because people elsewhere sign in by https."""
     counted: bool
     """True if the letter gives the amount of work."""
     language: str = ENGLISH_CODE
+    has_password: bool = False
+    """True if the password is in the letter, because people elsewhere sign in by https."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +335,8 @@ def invite(
             whom=whom,
             day=days[addressee.role],
             asked=asked,
-        ) | {"password": password if by_https else None}
+            password=password if by_https else None,
+        )
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{servers.PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
@@ -420,6 +421,7 @@ def _values(
     whom: str,
     day: date | None,
     asked: str,
+    password: str | None = None,
 ) -> dict[str, Any]:
     account, settings = addressee.person.account or "", ws.settings
     has_account = known is None or account.lower() in known.accounts
@@ -432,6 +434,7 @@ def _values(
         "title": settings.collection.title,
         "assessor": addressee.person.assessor,
         "account": account,
+        "password": password,
         "server": address,
         "sign_up": None if has_account or known is None else known.sign_up,
         "link": link_to(addressee.project),
