@@ -106,17 +106,25 @@ def addresses_of(name: str) -> frozenset[str]:
 
 
 def leads_here(name: str, port: int) -> bool:
-    """True if the name has an address of this machine, or a connection to the name arrives here."""
-    for address in addresses_of(name):
+    """True if the name has an address of this machine, or a connection to the name arrives here.
+
+    Also true if that cannot be tried, because this account may not use the port; the unit of the system may.
+    """
+    addresses = addresses_of(name)
+    for address in addresses:
         with suppress(OSError), socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as own:
             own.bind((address, 0))
             return True
     # Behind a router the public address is not the machine's own.
-    with suppress(OSError), socket.create_server(("", port)) as here:
-        here.settimeout(CONNECT_SECONDS)
-        with socket.create_connection((name, port), timeout=CONNECT_SECONDS), here.accept()[0]:
-            return True
-    return False
+    try:
+        with socket.create_server(("", port)) as here:
+            here.settimeout(CONNECT_SECONDS)
+            with socket.create_connection((name, port), timeout=CONNECT_SECONDS), here.accept()[0]:
+                return True
+    except PermissionError:
+        return bool(addresses)
+    except OSError:
+        return False
 
 
 # ----------------------------------------------------------------------------------------------------------------------
