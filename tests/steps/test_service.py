@@ -7,14 +7,13 @@ import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from annot.base.errors import FindingError, InputError, MissingInput
+from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.judging.exchange.servers import front_folder, studio_folder
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
-from annot.steps import backup, check, exchange, service, setup
+from annot.steps import service
 from annot.steps.status import status
 from annot.study.workspace import Workspace
 from command_line import annot
@@ -80,46 +79,45 @@ def test_the_timer_runs_every_night_and_no_unit_has_a_password(
             service.write_nightly(ws, wrong)
 
 
-@pytest.fixture
-def night(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """Answers of the server and findings of the check, the last of which counts."""
-    findings: list[Any] = [None]
+def test_fourteen_nights_are_kept_and_a_failure_is_told_with_its_day(ws: Workspace) -> None:
+    findings: list[FindingError | None] = [None]
 
-    class Pulled:
-        def finding(self, _command: str) -> FindingError | None:
-            return None
-
-    def write(_ws: Workspace, path: Path, **_: Any) -> None:
+    def write(path: Path) -> Iterator[FindingError | None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("", encoding="utf-8")
+        yield findings[-1]
 
-    class Checked:
-        finding = property(lambda _self: findings[-1])
-
-    monkeypatch.setattr(exchange, "pull_sent", lambda *_, **__: (Pulled(), ()))
-    monkeypatch.setattr(backup, "backup", write)
-    monkeypatch.setattr(check, "check", lambda *_, **__: Checked())
-    return iter([findings])
-
-
-def test_fourteen_nights_are_kept_and_a_failure_is_told_with_its_day(ws: Workspace, night: Iterator[list[Any]]) -> None:
-    (findings,) = night
     (ws.root / "backups").mkdir(exist_ok=True)
     for day in range(16):
-        done = service.nightly(ws, now=NIGHT + timedelta(days=day), advance=lambda *_: None)
+        done = service.nightly(ws, {"backup": write}, now=NIGHT + timedelta(days=day))
     kept = sorted(path.name for path in (ws.root / "backups" / "nightly").iterdir())
     assert len(kept) == 14
     assert kept[-1].startswith("2031-03-29")
     assert done.finding is None
     findings.append(FindingError("1 problem found: plan 1", faults=["a1 lacks a pair"]))
-    failed = service.nightly(ws, now=datetime.now(UTC), advance=lambda *_: None)
+    failed = service.nightly(ws, {"check": write}, now=datetime.now(UTC))
     assert failed.finding is not None
     assert failed.finding.exit_code == 1
     (line,) = status(ws).night
     assert f"{datetime.now(UTC):%Y-%m-%d}" in line
     assert "a1 lacks a pair" in line
-    shown = annot("status", folder=ws.root).stderr + annot("status", folder=ws.root).stdout
-    assert "a1 lacks a pair" in shown
+    assert "a1 lacks a pair" in annot("status", folder=ws.root).stdout
+
+
+def test_a_part_that_fails_does_not_stop_the_others(ws: Workspace) -> None:
+    done: list[str] = []
+
+    def fail(_: Path) -> Iterator[FindingError | None]:
+        raise StudioError("no server")
+
+    def go_on(_: Path) -> Iterator[FindingError | None]:
+        done.append("check")
+        yield None
+
+    night = service.nightly(ws, {"pull": fail, "check": go_on}, now=NIGHT)
+    assert night.failures == ("pull: no server",)
+    assert night.backup is None
+    assert done == ["check"]
 
 
 def test_a_night_that_did_not_come_is_told(ws: Workspace) -> None:
@@ -143,7 +141,6 @@ def test_servers_are_started_again_until_they_are_stopped(ws: Workspace, monkeyp
     running = iter([True, False, True])
     monkeypatch.setattr(server, "is_running", lambda _folder: next(running))
     monkeypatch.setattr(front, "running", lambda _folder: 77)
-    monkeypatch.setattr(setup, "up", lambda ws, **_: started.append(ws.root))
     looks: list[float] = []
 
     def wait(seconds: float) -> None:
@@ -151,6 +148,6 @@ def test_servers_are_started_again_until_they_are_stopped(ws: Workspace, monkeyp
         if len(looks) == 3:
             marker.unlink()
 
-    service.stay(ws.root, wait=wait, tell=print)
+    service.stay(ws.root, start=lambda ws: started.append(ws.root), wait=wait, tell=print)
     assert len(looks) == 3
     assert started == [ws.root], "once, for the look at which it had died"

@@ -3,7 +3,7 @@ demonstration.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from annot.cli.options import argument, flag, option
 from annot.cli.output import Output, confirmed, is_attended, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
+    from annot.base.errors import AnnotError
     from annot.steps.setup import State
     from annot.study.workspace import Workspace
 
@@ -286,9 +287,12 @@ def studio_up(
         named, at = Front(domain.lower(), internal_certificates, port or HTTPS), None
     states = step.up(ws, port=at, per_assessor=per_assessor, tell=say, domain=named, shared=shared, database=database)
     if stay:
-        from annot.steps.service import stay as step_stay
+        from annot.steps import service
 
-        step_stay(ws.root, wait=time.sleep, tell=say)
+        def start(study: "Workspace") -> None:
+            step.up(study, port=None, per_assessor=False, tell=say)
+
+        service.stay(ws.root, start=start, wait=time.sleep, tell=say)
     return _states(states)
 
 
@@ -333,13 +337,29 @@ def studio_nightly(
     The last fourteen of these backups are kept, in backups/nightly. If a part fails, the command exits with 1, and
     `annot status` and its page say so.
     """
+    from annot.steps import backup as backing_up
+    from annot.steps import check as checking
+    from annot.steps import exchange
     from annot.steps import service as step
 
     if time is not None:
         units = step.write_nightly(ws, time)
         return Output(units, "\n".join(units.lines))
     with progress("pulling, backing up and checking") as advance:
-        night = step.nightly(ws, now=datetime.now().astimezone(), advance=advance)
+
+        def pull(_: Path) -> "Iterator[AnnotError | None]":
+            pulled, refused = exchange.pull_sent(ws, advance=advance)
+            yield from (*refused, pulled.finding("annot pull"))
+
+        def back_up(path: Path) -> "Iterator[AnnotError | None]":
+            backing_up.backup(ws, path, dry_run=False, advance=advance)
+            yield None
+
+        def look(_: Path) -> "Iterator[AnnotError | None]":
+            yield checking.check(ws, None, release=None, advance=advance).finding
+
+        parts: dict[str, step.Part] = {"pull": pull, "backup": back_up, "check": look}
+        night = step.nightly(ws, parts, now=datetime.now().astimezone())
     return Output(night, str(night.backup or "no backup was made"), finding=night.finding)
 
 

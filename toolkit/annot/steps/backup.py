@@ -8,12 +8,11 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from annot.base.errors import InputError, StoreError, StudioError
 from annot.base.names import counted
@@ -24,7 +23,7 @@ from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
 from annot.store import database, projects, shown
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, grades_off_scale, unsound_revisions
+from annot.store.answers import grades_off_scale, unsound_revisions
 from annot.store.models import Project, Session
 from annot.study import backups, provenance
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
@@ -125,21 +124,9 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Pa
         notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
-    if project.round != "labels" and (unpulled := count_unpulled(ws, project, taken["tasks"])):
+    if project.round != "labels" and (unpulled := servers.count_unpulled(ws, project, taken["tasks"])):
         pull = servers.PARTS[project.round].pull
         notes.append(f"{project.assessor}: {counted(unpulled, 'answer')} not pulled; run `{pull}` and back up again")
-
-
-def count_unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
-    """Number of answers in the project's copy that are new or changed since the last pull."""
-    known: dict[str, str] = {}
-    with ws.reading() as session:
-        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
-            for line in revisions.lines(session, server=project.server, person=project.assessor):
-                changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
-                known[line.current.annotation] = max(moment or "" for moment in changes)
-    answers = (annotation for task in tasks for annotation in task["annotations"])
-    return sum(answer["updated_at"] > known.get(str(answer["id"]), "") for answer in answers)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -268,7 +268,6 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
 
 TEMPLATES = {"judge": "letter.txt.j2", "adjudicate": "letter-adjudicator.txt.j2"}
 THEIR_WORDS: dict[Role, str] = {"judge": "letter.comments", "adjudicate": "letter.reasons"}
-OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,16 +339,12 @@ def invite(
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{servers.PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
-        path = None if out is None else ws.root / out / file
-        if path is not None:
-            write_file(path, text)
-            path.chmod(OWNER_ONLY)
-        has_password = values["password"] is not None
+        path = None if out is None else _written(ws.root / out / file, text)
         letters.append(
             Letter(
                 *(name, addressee.role, values["link"], whom, text, path),
-                password=None if password is None or has_password else here,
-                has_password=has_password,
+                password=here if password and not by_https else None,
+                has_password=values["password"] is not None,
                 counted=addressee.work is not None,
                 language=words.language,
             )
@@ -358,6 +353,11 @@ def invite(
         people.record_notices(session, (_notice(ws, letter) for letter in letters))
     provenance.note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
     return tuple(letters)
+
+
+def _written(path: Path, text: str) -> Path:
+    write_file(path, text, private=True)
+    return path
 
 
 def describe(made: tuple[Letter, ...]) -> str:

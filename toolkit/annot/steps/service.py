@@ -8,20 +8,17 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from annot.base.errors import AnnotError, FindingError, InputError, MissingInput
 from annot.base.names import counted
-from annot.base.records import Advance
 from annot.base.templating import render
 from annot.judging.exchange import servers
 from annot.labelstudio import front, server
-from annot.steps import backup, check, exchange, setup
-from annot.steps.status import NIGHT_FILE
-from annot.study.backups import BACKUPS
+from annot.study.backups import BACKUPS, NIGHT_FILE
 from annot.study.workspace import Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -104,8 +101,14 @@ LOOK_SECONDS = 5.0
 """Seconds between two looks at the servers."""
 
 
-def stay(root: Path, *, wait: Callable[[float], None], tell: Callable[[str], None]) -> None:
-    """Start the servers again whenever one has died, until `annot studio down` ends them."""
+def stay(
+    root: Path,
+    *,
+    start: Callable[[Workspace], object],
+    wait: Callable[[float], None],
+    tell: Callable[[str], None],
+) -> None:
+    """Start the servers again whenever one has died, until `annot studio down` ends them. start: starts them."""
     while True:
         ws = Workspace.open(root)
         if not (servers.front_folder(ws) / front.UP).exists():
@@ -118,7 +121,7 @@ def stay(root: Path, *, wait: Callable[[float], None], tell: Callable[[str], Non
         ]
         if not all(map(server.is_running, folders)) or front.running(servers.front_folder(ws)) is None:
             try:
-                setup.up(ws, port=None, per_assessor=False, tell=tell)
+                start(ws)
             except AnnotError as error:
                 tell(f"{error.message}; trying again")
         wait(LOOK_SECONDS)
@@ -152,34 +155,26 @@ class Night:
         )
 
 
-def nightly(ws: Workspace, *, now: datetime, advance: Advance) -> Night:
-    """Pull all rounds, back the study up, remove all but the last fourteen of these backups, and check the study.
+Part = Callable[[Path], Iterable[AnnotError | None]]
+"""Part of the work of a night: it may use the path of the backup, and gives what it finds."""
+
+
+def nightly(ws: Workspace, parts: Mapping[str, Part], *, now: datetime) -> Night:
+    """Do these parts of the work, and remove all but the last fourteen nights' backups.
 
     A part that fails does not stop the others.
     """
     failures: list[str] = []
     path = ws.root / BACKUPS / "nightly" / f"{now:%Y-%m-%dT%H%M%S}.tar.gz"
-
-    def fetch() -> Iterator[AnnotError | None]:
-        pulled, refused = exchange.pull_sent(ws, advance=advance)
-        yield from (*refused, pulled.finding("annot pull"))
-
-    def back_up() -> Iterator[AnnotError | None]:
-        backup.backup(ws, path, dry_run=False, advance=advance)
-        for old in sorted(path.parent.glob("*.tar.gz"))[:-NIGHTS_KEPT]:
-            old.unlink()
-        yield None
-
-    def look() -> Iterator[AnnotError | None]:
-        yield check.check(ws, None, release=None, advance=advance).finding
-
-    for name, part in {"pull": fetch, "backup": back_up, "check": look}.items():
+    for name, part in parts.items():
         try:
-            failures += [f"{name}: {_in_words(error)}" for error in part() if error is not None]
+            failures += [f"{name}: {_in_words(error)}" for error in part(path) if error is not None]
         except AnnotError as error:
             failures.append(f"{name}: {_in_words(error)}")
         except OSError as error:
             failures.append(f"{name}: {error.filename}: {error.strerror}")
+    for old in sorted(path.parent.glob("*.tar.gz"))[:-NIGHTS_KEPT]:
+        old.unlink()
     night = Night(now.isoformat(timespec="seconds"), path if path.exists() else None, tuple(failures))
     write_file(ws.cache / NIGHT_FILE, json.dumps({"at": night.at, "failures": failures}))
     return night

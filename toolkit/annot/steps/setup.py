@@ -18,7 +18,6 @@ from annot.base.templating import render
 from annot.judging.exchange import servers
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
-from annot.steps.backup import count_unpulled
 from annot.store import database, people, projects
 from annot.study.backups import BACKUPS, missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
@@ -248,7 +247,7 @@ def _is_pulled(ws: Workspace, person: str) -> bool:
         sent = [project for project in projects.read_projects(session) if project.assessor == person]
     with servers.connect(ws, person=person) as gateway:
         return not any(
-            count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
+            servers.count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
             for project in sent
             if project.remote_id is not None and gateway.project(project.remote_id) is not None
         )

@@ -12,11 +12,10 @@ from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report import study_tables, tables
+from annot.study.backups import NIGHT_FILE
 from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs
 from annot.study.workspace import Workspace
 
-NIGHT_FILE = "night.json"
-"""File with the time and the failures of the last `annot studio nightly`."""
 OVERDUE = timedelta(hours=36)
 """Age from which on the last night is too long ago."""
 
