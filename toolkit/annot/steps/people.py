@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -316,11 +316,7 @@ def invite(
         asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
     server_name = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
     lacking = {server_name[addressee.person.assessor] for addressee in found if addressee.project is None}
-    server_of = {
-        at: _server(ws, at)
-        for at in dict.fromkeys(server_name.values())
-        if at in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, at)) is not None
-    }
+    server_of = _servers(ws, dict.fromkeys(server_name.values()), lacking)
     by_https = front.kept(servers.front_folder(ws)) is not None
     whom = contact if contact is not None else ws.settings.collection.contact
     letters = []
@@ -410,6 +406,15 @@ def _server(ws: Workspace, person: str | None) -> _Server:
     with servers.connect(ws, person=person) as gateway:
         sign_up = None if here else f"{gateway.address}{gateway.invitation()}"
         return _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
+
+
+def _servers(ws: Workspace, names: Iterable[str | None], lacking: Collection[str | None]) -> dict[str | None, _Server]:
+    """Servers of these people that can be asked. lacking: those that must be, as nothing was sent to them yet."""
+    return {
+        name: _server(ws, name)
+        for name in names
+        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None
+    }
 
 
 def _values(
