@@ -7,15 +7,24 @@ import os
 import re
 import shutil
 import socket
+import ssl
 import subprocess
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from email.utils import parsedate_to_datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from annot.base.errors import InputError, StudioError
 from annot.base.templating import render
 from annot.labelstudio import server
+from annot.labelstudio.accounts import can_sign_in, can_sign_up
 from annot.labelstudio.http_client import is_loopback
+
+if TYPE_CHECKING:
+    import httpx
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The names: one for each server, below a domain that one record of the domain name system leads to this machine.
@@ -25,10 +34,13 @@ from annot.labelstudio.http_client import is_loopback
 HTTPS = 443
 DOMAIN = re.compile(r"(?=.{1,200}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 FACTS = "front.json"
+UP = "up"
+"""File that is there from `annot studio up` to `annot studio down`."""
 CADDYFILE = "Caddyfile"
 INSTALL = "sudo apt install caddy && sudo systemctl disable --now caddy"
 """The package switches a service of its own on, which takes the ports."""
 START_SECONDS = 60.0
+CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +105,28 @@ def addresses_of(name: str) -> frozenset[str]:
         return frozenset()
 
 
+def leads_here(name: str, port: int) -> bool:
+    """True if the name has an address of this machine, or a connection to the name arrives here.
+
+    Also true if that cannot be tried, because this account may not use the port; the unit of the system may.
+    """
+    addresses = addresses_of(name)
+    for address in addresses:
+        with suppress(OSError), socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as own:
+            own.bind((address, 0))
+            return True
+    # Behind a router the public address is not the machine's own.
+    try:
+        with socket.create_server(("", port)) as here:
+            here.settimeout(CONNECT_SECONDS)
+            with socket.create_connection((name, port), timeout=CONNECT_SECONDS), here.accept()[0]:
+                return True
+    except PermissionError:
+        return bool(addresses)
+    except OSError:
+        return False
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Caddy: the system's program with a configuration of ours. Its administration is a socket in its folder, which only
 # the owner of the study can open.
@@ -138,6 +172,7 @@ def up(folder: Path, front: Front, ports: Mapping[str | None, int]) -> None:
         aside = path.with_suffix(".new")
         aside.write_text(caddyfile(folder, front, ports), encoding="utf-8")
         aside.replace(path)
+        (folder / UP).touch()
         is_new = running(folder) is None
         if is_new:
             _check_port(front.port)
@@ -179,5 +214,73 @@ def running(folder: Path) -> int | None:
 
 def down(folder: Path) -> None:
     """Stop the Caddy of this folder, if it runs."""
+    (folder / UP).unlink(missing_ok=True)
     if (pid := running(folder)) is not None:
         server.end(pid, lambda: running(folder) is None)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The servers as people elsewhere see them: everything goes through the name and https.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+LEAST_LEFT = 1 / 6
+"""Share of its time that a certificate has left at least; Caddy renews it when a third is left."""
+CLOCK_SECONDS = 60.0
+
+
+def seen_from_outside(
+    folder: Path, front: Front, accounts: Mapping[str | None, Mapping[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Problems of the servers as people elsewhere meet them, each with its remedy.
+
+    accounts: for each person with a server, the password of each address with an account there. Each is tried on the
+    servers of all others.
+    """
+    import httpx
+
+    root = folder / "certificates" / "pki" / "authorities" / "local" / "root.crt"
+    if front.internal and not root.is_file():
+        yield f"{root}: no such file", "`annot studio up` starts Caddy, which makes it"
+        return
+    trusted = ssl.create_default_context(cafile=root if front.internal else None)
+    for person in accounts:
+        address = front.url(person)
+        try:
+            with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=30.0) as session:
+                yield from _faults_of_answer(address, session.get("/user/login/"))
+                if can_sign_up(session):
+                    yield f"{address}: anyone can make an account", "`annot studio down`, then `annot studio up`"
+            strangers = (
+                (email, word) for other in accounts if other != person for email, word in accounts[other].items()
+            )
+            for email, word in strangers:
+                with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=30.0) as session:
+                    if can_sign_in(session, email, word):
+                        yield (
+                            f"{address}: lets in an account of another person",
+                            "delete that account in Label Studio, under Organization",
+                        )
+        except (httpx.HTTPError, OSError) as error:
+            yield (
+                f"{address}: cannot be opened from outside: {error}",
+                f"`annot studio up`; the record is {front.record([person])}; the log is {folder / 'caddy.log'}",
+            )
+
+
+def _faults_of_answer(address: str, answer: httpx.Response) -> Iterator[tuple[str, str]]:
+    again = "`annot studio up` sets it"
+    if "strict-transport-security" not in answer.headers:
+        yield f"{address}: browsers are not told to use https alone", again
+    if not all("secure" in cookie.lower() for cookie in answer.headers.get_list("set-cookie")):
+        yield f"{address}: its cookies are sent without https, too", again
+    certificate = answer.extensions["network_stream"].get_extra_info("ssl_object").getpeercert()
+    begin, end = (ssl.cert_time_to_seconds(certificate[name]) for name in ("notBefore", "notAfter"))
+    if (left := end - time.time()) < LEAST_LEFT * (end - begin):
+        yield (
+            f"{address}: its certificate ends in {left / 86400:.1f} days",
+            "look into the log of Caddy, in .annot/front",
+        )
+    there = parsedate_to_datetime(answer.headers["date"]).timestamp()
+    if abs(there - time.time()) > CLOCK_SECONDS:
+        yield f"{address}: its clock is {abs(there - time.time()):.0f} s off", "sudo timedatectl set-ntp true"

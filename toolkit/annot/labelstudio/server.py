@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
+from urllib.parse import urlsplit
 
-from annot.base.errors import StudioError
+from annot.base.errors import InputError, StudioError
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Label Studio in an environment of its own: its pins must not meet ours.
@@ -246,6 +247,8 @@ GONE_SECONDS = 60.0
 """Seconds that a very busy machine has to clear away a process that was killed, and its port."""
 ANSWER_SECONDS = 60.0
 """A busy server answers late; one that is not there is refused at once."""
+DATABASE = "database.json"
+"""File with the variables of a PostgreSQL database, which only its owner can read."""
 ADMINISTRATOR = "lead@annot.example"
 
 
@@ -328,6 +331,36 @@ def status(folder: Path) -> Server | None:
     return Server(url, port, pid, _is_healthy(url, credentials(folder).token))
 
 
+def database_variables(url: str) -> str:
+    """Variables for a server whose data are in this PostgreSQL database, as JSON.
+
+    The password is that of the environment variable PGPASSWORD. Raises InputError if the address has one: everyone on
+    the machine can see what is typed.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "postgresql" or not (parts.hostname and parts.username and parts.path.strip("/")):
+        raise InputError("--database: expected an address such as postgresql://studio@127.0.0.1/studio")
+    if parts.password is not None:
+        raise InputError(
+            "--database: has a password, which other accounts of this machine can see",
+            hint="leave it out, and set the environment variable PGPASSWORD",
+        )
+    variables = {
+        "DJANGO_DB": "default",
+        "POSTGRE_NAME": parts.path.strip("/"),
+        "POSTGRE_USER": parts.username,
+        "POSTGRE_PASSWORD": os.environ.get("PGPASSWORD", ""),
+        "POSTGRE_HOST": parts.hostname,
+        "POSTGRE_PORT": str(parts.port or 5432),
+    }
+    return json.dumps(variables)
+
+
+def is_running(folder: Path) -> bool:
+    """True if the process of the server of `folder` runs."""
+    return _process(folder.resolve()) is not None
+
+
 def credentials(folder: Path) -> Credentials:
     """The administrator's credentials, made on the first call and kept in a file that only its owner can read."""
     path = folder / "admin.json"
@@ -368,6 +401,8 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
         # at once are answered in half the time.
         "LABEL_STUDIO_AZURE_MOUNT_FIX": "true",
     }
+    if (folder / DATABASE).is_file():
+        environment |= json.loads((folder / DATABASE).read_text(encoding="utf-8"))
     if address := address_of(folder):
         environment |= {"SESSION_COOKIE_SECURE": "1", "CSRF_TRUSTED_ORIGINS": address}
     command = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]

@@ -18,7 +18,6 @@ from annot.base.templating import render
 from annot.judging.exchange import servers
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
-from annot.steps.backup import count_unpulled
 from annot.store import database, people, projects
 from annot.study.backups import BACKUPS, missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
@@ -132,13 +131,14 @@ def up(
     tell: Callable[[str], None],
     domain: Front | None = None,
     shared: bool = False,
+    database: str | None = None,
 ) -> tuple[State, ...]:
     """Install Label Studio if it is missing, start it if it is down, and make the accounts of everyone in the study.
 
     In mode `server`, start one server for each person whose server is not elsewhere, with their account alone; the
     server of someone who has left is closed once all its answers are pulled. domain: give each server a name below it
-    and https, with Caddy; it is remembered. Raises InputError if the memory is too small for them, or the options do
-    not fit the mode.
+    and https, with Caddy; it is remembered, and so is `database`, the PostgreSQL database of a server for all. Raises
+    InputError if the memory is too small for them, or the options do not fit the mode.
     """
     if domain is None:
         domain = front.kept(servers.front_folder(ws))
@@ -158,6 +158,8 @@ def up(
         _start_each(ws, everyone, domain, tell=tell)
     else:
         _prepare(ws, domain, [None], tell=tell)
+        if database is not None:
+            write_file(servers.studio_folder(ws) / server.DATABASE, server.database_variables(database), private=True)
         _start(ws, None, everyone, port=port, tell=tell, domain=domain)
         _open_front(ws, domain, [None])
     return status(ws)
@@ -217,12 +219,18 @@ def _prepare(ws: Workspace, domain: Front | None, names: Sequence[str | None], *
     front.checked(domain, names)
     front.program()
     tell(f"the domain needs one record: {domain.record(names)}")
-    lost = [domain.name(name) for name in names if not front.addresses_of(domain.name(name))]
-    if lost and not domain.internal:
-        raise StudioError(
-            f"{', '.join(lost)}: no such name yet, so no certificate is asked for",
-            hint="make the record, wait until it is known, and run the same command again",
-        )
+    is_open = front.running(servers.front_folder(ws)) is not None
+    for name in map(domain.name, names):
+        # While Caddy has the port, the record has been checked.
+        if front.addresses_of(name) if is_open else front.leads_here(name, domain.port):
+            continue
+        problem = f"{name} does not lead to this machine"
+        if not domain.internal:
+            raise StudioError(
+                f"{problem}, so no certificate is asked for",
+                hint="make the record, wait until it is known, and run the same command again",
+            )
+        tell(problem)
     front.keep(servers.front_folder(ws), domain)
 
 
@@ -239,7 +247,7 @@ def _is_pulled(ws: Workspace, person: str) -> bool:
         sent = [project for project in projects.read_projects(session) if project.assessor == person]
     with servers.connect(ws, person=person) as gateway:
         return not any(
-            count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
+            servers.count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
             for project in sent
             if project.remote_id is not None and gateway.project(project.remote_id) is not None
         )

@@ -21,7 +21,7 @@ from annot.labelstudio import server
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, Screen, StudioProject
 from annot.labelstudio.tasks import LABELS_SHOWN, TaskKeys, pair_key
 from annot.store import people, projects, trials
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, read_returned
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, read_returned
 from annot.store.models import Project, Session, StoredRound
 from annot.store.pools import read_queries
 from annot.store.projects import keep_secret, read_hidden, read_secret
@@ -395,6 +395,18 @@ def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str
 
 def _faults(unreachable: Sequence[Unreachable]) -> list[str]:
     return [f"{server.assessor}: {server.why}" for server in unreachable]
+
+
+def count_unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+    """Number of answers in the project's copy that are new or changed since the last pull."""
+    known: dict[str, str] = {}
+    with ws.reading() as session:
+        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
+            for line in revisions.lines(session, server=project.server, person=project.assessor):
+                changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
+                known[line.current.annotation] = max(moment or "" for moment in changes)
+    answers = (annotation for task in tasks for annotation in task["annotations"])
+    return sum(answer["updated_at"] > known.get(str(answer["id"]), "") for answer in answers)
 
 
 def task_keys(ws: Workspace) -> TaskKeys:
