@@ -137,6 +137,8 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("studio up", "keep", EVERY_STUDY),
         CommandEntry("studio down", "keep"),
         CommandEntry("studio status", "keep"),
+        CommandEntry("studio service", "keep"),
+        CommandEntry("studio nightly", "keep"),
     ),
 }
 """Commands that not every study needs, by their heading in `annot --help`."""
