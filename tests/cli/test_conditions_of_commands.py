@@ -12,12 +12,12 @@ import typer
 from annot.base.errors import FindingError
 from annot.base.names import OF_PAPERS
 from annot.cli import keep, measure, people, prepare
-from annot.demo import simulated_people
 from annot.measuring import measured
 from annot.steps import evaluate, query
 from annot.steps import people as assessor
 from annot.steps import people as invite
 from annot.study import snapshot
+from annot_demo import simulated_people
 
 STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.demo import simulated_people
 from annot.judging import guideline_faults
 from annot.study.guideline_pages import __file__ as packaged_guidelines
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people
 
 Run = Callable[..., Any]
 PAGES = Path(packaged_guidelines).parent

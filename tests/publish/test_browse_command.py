@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.demo.whole_way import RUNS
 from annot.study.workspace import Workspace
+from annot_demo.whole_way import RUNS
 from command_line import Result
 from study_answers import ACCOUNTS
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from annot.base.records import Judgement
 from annot.base.settings import CollectionSettings
-from annot.demo import simulated_people
 from annot.publishing.release.prose import parse_answers, questions, unanswered
 from annot.publishing.terms import terms_of
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people
 from study_stages import answered
 
 PROSE = [question.id for question in questions() if question.kind == "prose"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from annot.demo import simulated_people
 from annot.study import guidelines
 from annot.study.guideline_pages import __file__ as packaged_pages
+from annot_demo import simulated_people
 from command_line import Result, annot, annot_done
 from worlds import QUERY, World
 
