@@ -28,7 +28,6 @@ ROOMS = (
     "judging",
     "publishing",
     "steps",
-    "demo",
     "api",
     "cli",
 )
