@@ -123,6 +123,7 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
     "Publish": (
         CommandEntry("report", "keep", EVERY_STUDY),
         CommandEntry("browse", "keep", EVERY_STUDY),
+        CommandEntry("figures", "keep"),
         CommandEntry("datasheet", "keep", EVERY_STUDY),
         CommandEntry("release", "keep", EVERY_STUDY),
         CommandEntry("trace", "keep"),
@@ -135,6 +136,8 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("studio up", "keep", EVERY_STUDY),
         CommandEntry("studio down", "keep"),
         CommandEntry("studio status", "keep"),
+        CommandEntry("studio service", "keep"),
+        CommandEntry("studio nightly", "keep"),
     ),
 }
 """Commands that not every study needs, by their heading in `annot --help`."""
