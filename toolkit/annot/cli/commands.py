@@ -59,7 +59,6 @@ EVERY_STUDY = True
 COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
     "Prepare": (
         CommandEntry("init", "prepare", EVERY_STUDY),
-        CommandEntry("demo", "keep"),
         CommandEntry("import", "prepare"),
         CommandEntry("corpus show", "prepare"),
         CommandEntry("corpus add", "prepare", EVERY_STUDY),
