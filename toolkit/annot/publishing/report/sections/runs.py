@@ -14,7 +14,6 @@ from annot.base.stats.values import Interval, Share, Undefined
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures, mean_of_all
 from annot.measuring.evaluation.measures import TIES, MeasureSelection
-from annot.measuring.measured import graded_pools
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
 from annot.publishing.report.cells import WHOLE as COUNT
@@ -133,6 +132,9 @@ def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
 
 def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
     """The gain of each run down to several ranks, if there is more than one run."""
+    # It reads a study; figures alone do without.
+    from annot.measuring.measured import graded_pools
+
     snapshot, gain = study.snapshot, "NDCG" if evaluated.convention == "csfcube" else "nDCG"
     longest = max((len(ranking) for run in study.runs.values() for ranking in run.values()), default=0)
     depths = [depth for depth in DEPTHS if depth <= longest]
