@@ -16,6 +16,7 @@ from annot.base.templating import render
 from annot.base.words import is_english
 from annot.formats.trec import Match, closest
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
+from annot.publishing.report.figures import BROWSE_FILE
 from annot.study.outcome import Pair
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import write_file
@@ -28,7 +29,7 @@ from annot.study.workspace import write_file
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-CARD_FILE, BROWSE_FILE = "README.md", "browse.html"
+CARD_FILE = "README.md"
 PAGES = {
     CARD_FILE: "README",
     "report.html": "Report",

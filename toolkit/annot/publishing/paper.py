@@ -10,9 +10,8 @@ import pandas as pd
 
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
-from annot.publishing.browse_page import BROWSE_FILE
 from annot.publishing.report import tidy
-from annot.publishing.report.figures import PAPER, PLAIN, Surface
+from annot.publishing.report.figures import BROWSE_FILE, PAPER, PLAIN, Surface
 from annot.publishing.report.pages import inline, latex_of
 from annot.publishing.report.sections import runs
 from annot.publishing.report.sections.agreement import glance

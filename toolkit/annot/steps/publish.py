@@ -23,9 +23,10 @@ from annot.measuring.measured import graded_pools, matches_file, matches_of, pri
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
 from annot.publishing import paper
-from annot.publishing.browse_page import BROWSE_FILE, BrowsedRun, page, page_data, write_pages
+from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
 from annot.publishing.release import collection_facts, leaks, prose, released_files
 from annot.publishing.report import pages, side_by_side
+from annot.publishing.report.figures import BROWSE_FILE
 from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.study import Study

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from annot.base.names import counted
-from annot.publishing.browse_page import BROWSE_FILE
 from annot.publishing.report.cells import Number
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ ROW = 0.23
 """Inches that a row of a horizontal drawing takes."""
 DASHED = (0, (4, 3))
 """A line that is no measurement: a limit, chance, or nothing."""
+BROWSE_FILE = "browse.html"
 MARKERS = "oDs^v<>Xph"
 UNSTABLE = {
     "svg": ("Date", "Creator", "Format", "Type"),
