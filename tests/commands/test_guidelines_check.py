@@ -78,9 +78,9 @@ def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, 
 
 
 def test_the_meaning_of_a_grade_ends_at_its_first_example() -> None:
-    assert guideline_faults.criteria_of("# M\n\n## 0 No\n\nNone.\n\n> x\n\n## 1 Yes\n\nSome\nmore.\n") == {
+    assert guideline_faults.criteria_of("# M\n\n## 0 No\n\nNone.\n\n> x\n\n## 1 Yes\n\nSome more.\n\n- It.\n") == {
         0: "None.",
-        1: "Some more.",
+        1: "Some more.\n\n- It.",
     }
 
 

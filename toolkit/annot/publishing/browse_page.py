@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from annot.base.records import Paper, Pool, Ranking, Topic, grouped
 from annot.base.templating import render
-from annot.base.words import is_english
 from annot.formats.trec import Match, closest
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
 from annot.study.outcome import Pair
@@ -261,6 +260,4 @@ def page(data: Mapping[str, Any], *, overrides: Path | None, sampled: bool = Fal
     sampled: True if a sample of the pools is judged."""
     # Inside a script element nothing is an entity, and only "<" can end it.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    spoken = {data["language"], data.get("topicLanguage", data["language"])}
-    shown = {"data": Markup(text), "sampled": sampled, "foreign": not all(map(is_english, spoken))}
-    return render("browse.html.j2", {**shown, **values}, overrides=overrides)
+    return render("browse.html.j2", {"data": Markup(text), "sampled": sampled, **values}, overrides=overrides)

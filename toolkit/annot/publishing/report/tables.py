@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Undefined
 from annot.base.templating import environment
+from annot.base.words import ENGLISH_CODE
 from annot.publishing.report import cells
 from annot.publishing.report.cells import Number, p_value
 
@@ -209,6 +210,8 @@ class Document:
     """Input files of the report as (file, SHA-256), corpus first."""
     about: tuple[Fact, ...] = ()
     """Makers, version, licence and the like, as far as they are known."""
+    language: str = ENGLISH_CODE
+    """Language of its words (BCP 47)."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
