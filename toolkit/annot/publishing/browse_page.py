@@ -9,7 +9,7 @@ from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -17,9 +17,11 @@ from annot.base.records import Paper, Pool, Ranking, Topic, grouped
 from annot.base.templating import render
 from annot.formats.trec import Match, closest
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
-from annot.study.outcome import Pair
-from annot.study.snapshot import Snapshot
 from annot.study.workspace import write_file
+
+if TYPE_CHECKING:
+    from annot.study.outcome import Pair
+    from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The pages of a collection that are side by side, and the links between them; each page also works by itself.

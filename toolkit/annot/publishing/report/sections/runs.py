@@ -15,7 +15,6 @@ from annot.base.stats.values import Interval, Share, Undefined
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures, mean_of_all
 from annot.measuring.evaluation.measures import TIES, MeasureSelection
-from annot.measuring.measured import graded_pools
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
 from annot.publishing.report.cells import WHOLE as COUNT
@@ -162,6 +161,9 @@ def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
     longest = max((len(ranking) for run in study.runs.values() for ranking in run.values()), default=0)
     depths = [depth for depth in DEPTHS if depth <= longest]
     selection = MeasureSelection(evaluated.convention, [f"{gain}@{k}" for k in depths], evaluated.relevant_from)
+    # Only a study has pools: users of the library do without its database.
+    from annot.measuring.measured import graded_pools
+
     pools = graded_pools(snapshot, study.outcome.qrels, unfinished=True)
     scores: dict[str, list[tuple[float, float]]] = {}
     for tag, by_convention in evaluated.evaluations.items():
