@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
-from annot.base.templating import render
-from annot.base.words import ENGLISH_CODE, is_english
+from annot.base.templating import converter, render
+from annot.base.words import ENGLISH_CODE
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.figures import described
@@ -321,9 +321,17 @@ def language_of(ws: Workspace) -> str:
 
 def page(document: Document, *, overrides: Path | None, language: str = ENGLISH_CODE) -> str:
     """The page. `overrides` is a folder whose `report.html.j2` wins over the package's. language: of quoted texts."""
-    helpers: dict[str, Any] = {"inline": inline_markup, "parts": parts, "described": described}
-    helpers |= {"language": language, "auto": Markup("" if is_english(language) else ' dir="auto"')}
-    return render("report.html.j2", {"document": document, **helpers}, overrides=overrides)
+    helpers: dict[str, Any] = {"inline": inline_markup, "parts": parts, "described": described, "formatted": formatted}
+    values = {"document": document, "language": language, "page_language": document.language, **helpers}
+    return render("report.html.j2", values, overrides=overrides)
+
+
+def formatted(text: str) -> Markup:
+    """Markdown as HTML; a single paragraph without its tag."""
+    made = converter(extensions=["sane_lists"], output_format="html").convert(text)
+    return Markup(
+        made.removeprefix("<p>").removesuffix("</p>") if made.count("<p>") == 1 and made.endswith("</p>") else made
+    )
 
 
 def markdown(document: Document) -> str:

@@ -17,7 +17,7 @@ from annot.publishing.report.sections import agreement, assessors, collection, r
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, sentence, sentences
+from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, Tile, sentence, sentences
 from annot.publishing.terms import citation_of, known_licence, licence_named
 
 QUESTIONS = {
@@ -26,6 +26,7 @@ QUESTIONS = {
     "best": "Which system is best?",
     "next": "What should be done next?",
 }
+TILES = ("pairs", "people", "alpha", "best")
 VERDICTS = ("trust", "best")
 """Answers that draw a conclusion; there is none if its foundation does not hold."""
 
@@ -73,13 +74,15 @@ def sections_added(study: Study) -> tuple[ReportSections, ...]:
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
-    added = sections_added(study)
+    values, added = _values(study), sections_added(study)
     return Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
         about=about(study),
         notice=study.notice,
-        answers=answers(study),
+        tiles=tuple(Tile(*sentences(f"answers.{name}_tile", **values)) for name in TILES),
+        picture=runs.glance(study.evaluated),
+        answers=answers(study, values),
         body=_with_notes(
             study,
             agreement.body(study),
@@ -193,9 +196,9 @@ def tables(study: Study) -> Iterator[Table]:
         yield from section.tables
 
 
-def answers(study: Study) -> tuple[Reply, ...]:
-    """First screen: the collection, its quality, the best run, the next step."""
-    values = _values(study)
+def answers(study: Study, values: Mapping[str, object] | None = None) -> tuple[Reply, ...]:
+    """First screen: the collection, its quality, the best run, the next step. values: all that sentences may name."""
+    values = values or _values(study)
     return tuple(
         Reply(
             question,
