@@ -337,6 +337,7 @@ def studio_nightly(
     The last fourteen of these backups are kept, in backups/nightly. If a part fails, the command exits with 1, and
     `annot status` and its page say so.
     """
+    from annot.cli.judge import status_page
     from annot.steps import backup as backing_up
     from annot.steps import check as checking
     from annot.steps import exchange
@@ -360,6 +361,7 @@ def studio_nightly(
 
         parts: dict[str, step.Part] = {"pull": pull, "backup": back_up, "check": look}
         night = step.nightly(ws, parts, now=datetime.now().astimezone())
+        status_page(ws).write()
     return Output(night, str(night.backup or "no backup was made"), finding=night.finding)
 
 
@@ -367,8 +369,9 @@ def studio_nightly(
 def doctor(ws: "Workspace | None") -> Output:
     """Find safety and setup problems of this machine, the study and its server, and explain how to fix them.
 
-    Checks the server's version and https, who can read the database, disk space and the Python version. Exits with 1
-    if there is a problem.
+    Checks the server's version and https, who can read the database, disk space and the Python version. Servers with a
+    domain are looked at from outside, too: certificates, cookies, sign-up, the clock, and whether anyone's account opens
+    another person's server. Exits with 1 if there is a problem.
     """
     from annot.steps import check as step
 
