@@ -111,10 +111,6 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("agreement", "settle", EVERY_STUDY),
         CommandEntry("qrels", "settle", EVERY_STUDY),
         CommandEntry("qrels compare", "settle"),
-        CommandEntry("opinion ask", "settle"),
-        CommandEntry("opinion list", "settle"),
-        CommandEntry("opinion qrels", "settle"),
-        CommandEntry("opinion report", "settle"),
     ),
     "Measure": (
         CommandEntry("run", "measure", EVERY_STUDY),
@@ -128,6 +124,7 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
     "Publish": (
         CommandEntry("report", "keep", EVERY_STUDY),
         CommandEntry("browse", "keep", EVERY_STUDY),
+        CommandEntry("figures", "keep"),
         CommandEntry("datasheet", "keep", EVERY_STUDY),
         CommandEntry("release", "keep", EVERY_STUDY),
         CommandEntry("trace", "keep"),

@@ -62,6 +62,25 @@ def report(
     return Output({"path": path, "sha256": sha256_of(path)}, str(path))
 
 
+@command("figures")
+def figures(
+    ws: "Workspace",
+    purpose: Annotated[
+        Literal["screen", "paper"],
+        option("screen: in colour; paper: one column and two columns, in greys, with the fonts in each file.", "--for"),
+    ] = "screen",
+    out: options.OutOption = None,
+) -> Output:
+    """Write every drawing of the report as SVG, PDF and PNG, each with its data as CSV and its caption in LaTeX.
+
+    They also show every two runs query by query, of which the report may have some only.
+    """
+    from annot.steps import publish as step
+
+    paths = step.write_figures(ws, purpose=purpose, out=out)
+    return Output({"files": paths}, "\n".join(map(str, paths)))
+
+
 @command("datasheet")
 def datasheet(ws: "Workspace") -> Output:
     """Write the datasheet of the collection, with figures from the study and your answers from datasheet.toml."""
