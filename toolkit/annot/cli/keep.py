@@ -1,6 +1,4 @@
-"""Publish and keep: the report, the release, backups, checks, the local Label Studio, the doctor; and the
-demonstration.
-"""
+"""Publish and keep: the report, the release, backups, checks, the local Label Studio and the doctor."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -79,6 +77,19 @@ def figures(
 
     paths = step.write_figures(ws, purpose=purpose, out=out)
     return Output({"files": paths}, "\n".join(map(str, paths)))
+
+
+@command("paper")
+def paper(ws: "Workspace", out: options.OutOption = None) -> Output:
+    """Write a folder for a paper: scores, LaTeX tables, figures, the methods paragraph, and a draft that includes them.
+
+    The draft paper.tex is written once and then yours; all that it includes is renewed each time. It compiles with
+    pdfLaTeX and LuaLaTeX.
+    """
+    from annot.steps import publish as step
+
+    path = step.write_paper(ws, out=out)
+    return Output({"path": path}, str(path))
 
 
 @command("datasheet")
@@ -246,7 +257,7 @@ def check(
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Keep: a local Label Studio and the doctor. Prepare: the demonstration.
+# Keep: a local Label Studio and the doctor.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -398,30 +409,3 @@ def doctor(ws: "Workspace | None") -> Output:
         examined.notes,
         finding=needs_a_person(examined.findings, "problem", "to fix"),
     )
-
-
-@command("demo")
-def demo(
-    folder: Annotated[Path, argument("Folder of the demonstration; created if it does not exist.")] = Path(
-        "demo-workspace"
-    ),
-    kind: Annotated[
-        Literal["facets", "questions"], option("What is judged: facets of papers, or answers to questions.")
-    ] = "facets",
-    sample: Annotated[
-        float | None,
-        option("Judge only a sample with this share of the pools.", shown="all", min=0.0001, max=1.0),
-    ] = None,
-    corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
-) -> Output:
-    """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
-    if corpus_only is not None:
-        from annot.demo.simulated_people import write_corpus
-
-        papers = write_corpus(corpus_only)
-        return Output({"file": str(corpus_only), "papers": papers}, f"{corpus_only}: {papers} fictional papers")
-
-    from annot.demo import whole_way as step
-
-    done = step.go(folder, kind=kind, sample=sample, tell=say, watch=progress)
-    return Output(done, rendered("demo", done=done))

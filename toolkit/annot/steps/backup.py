@@ -24,7 +24,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
 from annot.store import database, projects, shown
 from annot.store.answers import grades_off_scale, unsound_revisions
-from annot.store.models import Project, Session
+from annot.store.models import Project, ReadingSession, Session
 from annot.study import backups, provenance
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
 
@@ -250,7 +250,7 @@ def _load(session: Session, contents: backups.BackupManifest, folder: Path, stud
     connection = session.connection()
     database.load(connection, contents.database, folder)
     scale = shown.scale_that_counts(session, study.settings.scale.names)
-    if faults := [*unsound_revisions(connection), *grades_off_scale(connection, range(len(scale)))]:
+    if faults := [*unsound_revisions(ReadingSession(connection)), *grades_off_scale(connection, range(len(scale)))]:
         raise InputError(
             f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
             faults=faults,

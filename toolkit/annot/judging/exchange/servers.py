@@ -105,7 +105,7 @@ def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, 
         questions |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
         questions |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
-        planned = {assignment.pair for assignment in people.read_assignments(session)}
+        planned = people.planned_pairs(session)
         # A pair comes again at most once for each time that it was returned to an assessor.
         times = Counter(returned.pair for returned in read_returned(session))
         return {pair_key(*pair, occasion): PairKey(*pair) for pair in planned for occasion in range(1, times[pair] + 2)}
@@ -413,7 +413,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
     """
     with ws.reading() as session:
         secret = read_secret(session)
-        pairs = {assignment.pair for assignment in people.read_assignments(session)}
+        pairs = people.planned_pairs(session)
         pairs |= trials.read_pairs(session)
         pairs |= {(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
         pairs |= {question.pair for _, question in projects.read_asked(session)}
