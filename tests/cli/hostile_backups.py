@@ -201,7 +201,7 @@ HOSTILE = {
         says("database", "rows", "split", value=7), "split: 0 rows in the backup, expected 7"
     ),
     "a file twice": Hostile(twice, "twice in it"),
-    "an unknown table": Hostile(unknown_table, "sqlite_master: no table of this version"),
+    "an unknown table": Hostile(unknown_table, "sqlite_master: no table of that version"),
     "a table is missing": Hostile(missing_table, "judgement: a table missing"),
     "an unknown column": Hostile(
         row(lambda row: row.update({"a) VALUES (1); --": 1})), "expected the columns paper_id"

@@ -9,8 +9,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.store import database
+from annot import __version__
 from command_line import annot, annot_done, difference, snapshot
+from later_release import RELEASE, plant
 from sqlalchemy import Connection, text
 
 Study = Callable[[str], Path]
@@ -71,11 +72,25 @@ def add_a_column(connection: Connection) -> None:
 
 
 def test_a_database_of_an_earlier_version_is_brought_up_by_a_command_that_writes(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = study("planned")
+    with monkeypatch.context() as patch:
+        plant(patch, add_a_column)
+        later = brought_up(folder)
+    refused = annot("restore", later, tmp_path / "other", folder=folder)
+    assert refused.exit_code == 2
+    assert f"made by annot {__version__}" in refused.stderr
+    assert "update annot" in refused.message()
+    for words in ("status", "plan"):
+        refused = annot(*words.split(), folder=folder)
+        assert refused.exit_code == 2
+        assert f"the study needs annot {RELEASE} or later, this is {__version__}" in refused.stderr
+
+
+def brought_up(folder: Path) -> Path:
+    """Bring the study to a later version, and back and forth by its backups; a backup of the later version."""
     before = snapshot(folder)
-    monkeypatch.setattr(database, "MIGRATIONS", [*database.MIGRATIONS, add_a_column])
     for words in ("status", "check", "push --dry-run"):
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
@@ -92,9 +107,14 @@ def test_a_database_of_an_earlier_version_is_brought_up_by_a_command_that_writes
         assert connection.execute("SELECT MAX(version) FROM annot_schema").fetchone() == (2,)
         assert connection.execute("SELECT COUNT(note) FROM query").fetchone() == (0,)
 
-    # And back with the annot that it was taken with; this one refuses it.
-    refused = annot("restore", backup, "--replace", folder=folder)
-    assert "the backup has version 1, expected 2" in refused.stderr
+    later = folder / "later.tar.gz"
+    annot_done("backup", later, folder=folder)
+    annot_done("restore", backup, "--replace", folder=folder)
+    annot_done("check", "plan", folder=folder)
+    with closing(sqlite3.connect(folder / "annot.db")) as connection:
+        assert connection.execute("SELECT MAX(version) FROM annot_schema").fetchone() == (2,)
+        assert connection.execute("SELECT COUNT(note) FROM query").fetchone() == (0,)
+    return later
 
 
 def test_a_database_of_an_unreleased_state_is_refused_with_what_to_do(study: Study) -> None:
@@ -106,7 +126,7 @@ def test_a_database_of_an_unreleased_state_is_refused_with_what_to_do(study: Stu
         refused = annot(*words.split(), folder=folder)
         assert refused.exit_code == 2, words
         assert "the database was made by an unreleased version of annot" in refused.message()
-        assert "make a new study in another folder with `annot init`" in refused.message()
+        assert "restore it with this one in a new folder" in refused.message()
         assert not difference(before, snapshot(folder)), words
 
 

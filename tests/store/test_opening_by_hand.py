@@ -13,10 +13,9 @@ import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
 from annot.base.names import sha256_of
 from annot.base.records import Judgement
-from annot.store import database
+from annot.store import database, schema
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import (
-    MIGRATIONS,
     DumpFacts,
     Store,
     connect_store,
@@ -29,6 +28,7 @@ from annot.store.database import (
 )
 from annot.store.models import TABLES, in_chunks
 from annot.store.papers import FolderAtUrl, fetch_file, local_copy, put_files
+from later_release import RELEASE, plant
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from stored import NOW
@@ -86,7 +86,7 @@ def test_nothing_is_made_in_an_empty_file_unless_asked(tmp_path: Path) -> None:
     assert path.stat().st_size == 0
     path.unlink()
     with open_store(f"sqlite:///{path}") as store:
-        assert store.version() == len(MIGRATIONS)
+        assert store.version() == len(schema.MIGRATIONS)
     assert path.stat().st_mode & 0o777 == 0o600
     for bad, words in ((tmp_path, "found a folder"), (tmp_path / "none" / "annot.db", "does not exist")):
         with pytest.raises(StoreError, match=words):
@@ -99,37 +99,38 @@ def test_nothing_is_made_in_an_empty_file_unless_asked(tmp_path: Path) -> None:
 def test_an_older_database_is_opened_only_as_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite:///{tmp_path / 'annot.db'}"
     with open_store(url), open_store(url, create=False) as same:
-        assert same.version() == len(MIGRATIONS)
+        assert same.version() == len(schema.MIGRATIONS)
         assert same._engine.hide_parameters
-    monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
-    with pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(MIGRATIONS)}\)"):
+    plant(monkeypatch, lambda connection: None)
+    with pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(schema.MIGRATIONS) - 1}\)"):
         open_store(url, create=False)
     with open_store(url, create=False, older=True) as older:
-        assert older.version() == len(MIGRATIONS)
+        assert older.version() == len(schema.MIGRATIONS) - 1
     with open_store(url) as brought:
-        assert brought.version() == len(MIGRATIONS) + 1
+        assert brought.version() == len(schema.MIGRATIONS)
 
 
 def test_a_migration_that_another_process_made_is_not_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[int] = []
-    first, second = len(MIGRATIONS) + 1, len(MIGRATIONS) + 2
-    later = [lambda _connection, at=at: made.append(at) for at in (first, second)]
+    made: list[str] = []
     with open_store(f"sqlite:///{tmp_path / 'annot.db'}") as store:
-        monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, *later])
-        for number in (len(MIGRATIONS), first, first, second, first):
-            with store.begin() as session:
-                database.migrate(session.connection(), number)
-        assert made == [first, second]
+        for name in ("first", "second"):
+            plant(monkeypatch, lambda _connection, name=name: made.append(name))
+            for _ in range(2):
+                with store.begin() as session:
+                    schema.migrate(session.connection())
+        assert made == ["first", "second"]
         with store.read() as session:
-            versions = session.connection().execute(text("SELECT version FROM annot_schema ORDER BY version"))
-            assert versions.scalars().all() == [len(MIGRATIONS), first, second]
-    # A new database is at the last version at once.
+            rows = session.connection().execute(text("SELECT version, release FROM annot_schema ORDER BY version"))
+            last = len(schema.MIGRATIONS)
+            expected = [(last - 2, schema.MIGRATIONS[-3].release), (last - 1, RELEASE), (last, RELEASE)]
+            assert list(map(tuple, rows)) == expected
+    # A new database goes the whole way at once.
     with open_store(f"sqlite:///{tmp_path / 'new.db'}") as store, store.read() as session:
         versions = session.connection().execute(text("SELECT version FROM annot_schema"))
-        assert versions.scalars().all() == [second]
-    assert made == [first, second]
+        assert versions.scalars().all() == [last]
+    assert made == ["first", "second"] * 2
 
 
 def test_a_file_that_cannot_be_written_is_read_by_what_is_beside_it(tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_a_database_that_can_only_be_read_is_read(tmp_path: Path, monkeypatch: p
     open_store(url).close()
     monkeypatch.setattr(os, "access", lambda *_: False)
     with open_store(url, create=False) as store:
-        assert store.version() == len(MIGRATIONS)
+        assert store.version() == len(schema.MIGRATIONS)
         assert store._engine.hide_parameters
 
 
@@ -306,7 +307,7 @@ def test_a_dump_of_an_earlier_commit_is_refused_with_its_remedy(study: Store, tm
 
 def test_a_dump_has_all_its_rows(study: Store, tmp_path: Path) -> None:
     dumped, folder = dumped_rows(study, tmp_path / "dump")
-    assert (dumped.rows["assessor"], dumped.rows["judgement"], dumped.version) == (3, 0, len(MIGRATIONS))
+    assert (dumped.rows["assessor"], dumped.rows["judgement"], dumped.version) == (3, 0, len(schema.MIGRATIONS))
     assert set(dumped.rows) == set(TABLES.tables)
     fewer = DumpFacts(dumped.version, {**dumped.rows, "assessor": 4})
     with pytest.raises(InputError, match="assessor: 3 rows in the backup, expected 4"):

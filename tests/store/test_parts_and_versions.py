@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from annot import __version__
 from annot.base.errors import StoreError
-from annot.store import database, facet_labels
+from annot.store import facet_labels, schema
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels
 from annot.store.papers import append_parts
+from later_release import RELEASE, plant
 from sqlalchemy import Connection, create_engine, text
 
 
@@ -42,33 +44,35 @@ def in_memory() -> Connection:
 
 def test_an_empty_database_has_version_0_and_one_that_is_noted_its_own() -> None:
     connection = in_memory()
-    assert database.version_of(connection) == 0
-    database.note_version(connection, len(database.MIGRATIONS))
-    assert database.version_of(connection) == len(database.MIGRATIONS)
+    assert schema.version_of(connection) == 0
+    schema.note_version(connection, len(schema.MIGRATIONS))
+    assert schema.version_of(connection) == len(schema.MIGRATIONS)
 
 
 def test_a_database_whose_version_was_never_noted_down_is_as_good_as_empty() -> None:
     connection = in_memory()
-    database.note_version(connection, 1)
-    connection.execute(text(f"DELETE FROM {database.VERSION_TABLE}"))
-    assert database.version_of(connection) == 0
+    schema.note_version(connection, 1)
+    connection.execute(text(f"DELETE FROM {schema.VERSION_TABLE}"))
+    assert schema.version_of(connection) == 0
 
 
-def test_the_version_of_a_later_program_is_refused() -> None:
+def test_the_version_of_a_later_program_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = in_memory()
-    database.note_version(connection, len(database.MIGRATIONS) + 1)
-    with pytest.raises(StoreError, match=f"has version {len(database.MIGRATIONS) + 1}, expected"):
-        database.version_of(connection)
+    with monkeypatch.context() as patch:
+        plant(patch, lambda _: None)
+        schema.note_version(connection, len(schema.MIGRATIONS))
+    with pytest.raises(StoreError, match=f"needs annot {RELEASE} or later, this is {__version__}"):
+        schema.version_of(connection)
 
 
 def test_other_tables_are_refused_at_the_present_version_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     connection = in_memory()
-    database.note_version(connection, len(database.MIGRATIONS))
-    monkeypatch.setattr(database, "schema_sha256", lambda: "another")
+    schema.note_version(connection, len(schema.MIGRATIONS))
+    monkeypatch.setattr(schema, "schema_sha256", lambda: "another")
     with pytest.raises(StoreError, match="unreleased"):
-        database.version_of(connection)
-    monkeypatch.setattr(database, "MIGRATIONS", [*database.MIGRATIONS, lambda _: None])
-    assert database.version_of(connection) == len(database.MIGRATIONS) - 1
+        schema.version_of(connection)
+    plant(monkeypatch, lambda _: None)
+    assert schema.version_of(connection) == len(schema.MIGRATIONS) - 1
 
 
 def test_of_another_programs_tables_the_first_three_are_named() -> None:
@@ -76,7 +80,7 @@ def test_of_another_programs_tables_the_first_three_are_named() -> None:
     for name in "dcba":
         connection.execute(text(f"CREATE TABLE {name} (x INTEGER)"))
     with pytest.raises(StoreError, match=r"another program \(a, b, c, \.\.\.\)"):
-        database.version_of(connection)
+        schema.version_of(connection)
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import Adjudication, Judgement, Query
-from annot.store import facet_labels, pools
+from annot.store import facet_labels, pools, schema
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement, unsound_revisions
 from annot.store.database import (
-    MIGRATIONS,
     DumpFacts,
     Store,
     connect_store,
@@ -80,7 +79,7 @@ def loaded(dumped: DumpFacts, folder: Path, url: str) -> None:
 def test_a_dump_put_back_is_the_same_database(filled: Store, url: str, tmp_path: Path) -> None:
     before = content(filled)
     dumped = dumped_from(filled, tmp_path / "dump")
-    assert (dumped.rows["judgement"], dumped.rows["adjudication"], dumped.version) == (5, 1, len(MIGRATIONS))
+    assert (dumped.rows["judgement"], dumped.rows["adjudication"], dumped.version) == (5, 1, len(schema.MIGRATIONS))
     with filled.begin() as session:
         drop_tables(session.connection())
     loaded(dumped, tmp_path / "dump", url)
@@ -136,8 +135,6 @@ def test_a_dump_that_the_database_cannot_hold_is_refused(store: Store, url: str,
     dumped = dumped_from(store, tmp_path / "dump")
     with store.begin() as session:
         drop_tables(session.connection())
-    with pytest.raises(StoreError, match="version 99"):
-        loaded(DumpFacts(99, dumped.rows), tmp_path / "dump", url)
     with pytest.raises(InputError, match="assessor: 0 rows in the backup, expected 3"):
         loaded(DumpFacts(dumped.version, {**dumped.rows, "assessor": 3}), tmp_path / "dump", url)
     with connect_store(url, create=True) as empty:

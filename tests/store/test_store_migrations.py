@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sys
 
 import pytest
 from annot.base.errors import StoreError
 from annot.base.records import Judgement
-from annot.store import database
+from annot.store import schema
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
-from annot.store.database import MIGRATIONS, Store, open_store
+from annot.store.database import Store, open_store
+from later_release import plant
 from sqlalchemy import Connection, text
-
-
-def migrated_by(added: Callable[[Connection], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, added])
 
 
 def test_a_migration_can_fill_a_column_of_the_judgements(
@@ -27,9 +25,9 @@ def test_a_migration_can_fill_a_column_of_the_judgements(
         connection.execute(text("UPDATE judgement SET batch = 7"))
         connection.execute(text("ALTER TABLE adjudication ADD COLUMN batch INTEGER"))
 
-    migrated_by(fills, monkeypatch)
+    plant(monkeypatch, fills)
     with open_store(url) as store:
-        assert store.version() == len(MIGRATIONS) + 1
+        assert store.version() == len(schema.MIGRATIONS)
         with store.read() as session:
             assert session.connection().execute(text("SELECT grade, batch FROM judgement")).fetchall() == [(2, 7)]
         for statement in ("UPDATE judgement SET batch = 8", "DELETE FROM judgement"):
@@ -46,12 +44,44 @@ def test_a_migration_that_fails_leaves_the_judgements_append_only(
         connection.execute(text("SELECT * FROM no_such_table"))
 
     with monkeypatch.context() as patch:
-        migrated_by(fails, patch)
+        plant(patch, fails)
         with pytest.raises(StoreError, match="no_such_table"):
             open_store(url)
     refused(study, "UPDATE judgement SET grade = 1")
     with study.read() as session:
         assert session.connection().execute(text("SELECT grade FROM judgement")).scalar_one() == 2
+
+
+KILLED_HALF_WAY = """
+import os, signal, sys
+from annot.store import schema
+from annot.store.database import open_store
+from sqlalchemy import text
+
+def change(connection):
+    connection.execute(text("ALTER TABLE judgement ADD COLUMN batch INTEGER"))
+    connection.execute(text("UPDATE judgement SET grade = 0"))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+schema.MIGRATIONS.append(schema.Migration("9.1.0", change))
+open_store(sys.argv[1])
+"""
+
+
+def test_a_migration_that_is_killed_leaves_the_database_as_it_was(
+    url: str, monkeypatch: pytest.MonkeyPatch, study: Store
+) -> None:
+    judge(study)
+    killed = subprocess.run([sys.executable, "-c", KILLED_HALF_WAY, url], check=False, capture_output=True)
+    assert killed.returncode == -9, killed.stderr
+    with open_store(url) as store:
+        assert store.version() == len(schema.MIGRATIONS)
+        with store.read() as session:
+            assert session.connection().execute(text("SELECT grade FROM judgement")).scalar_one() == 2
+        refused(store, "UPDATE judgement SET grade = 1")
+    plant(monkeypatch, lambda connection: connection.execute(text("ALTER TABLE judgement ADD COLUMN batch INTEGER")))
+    with open_store(url) as store:
+        assert store.version() == len(schema.MIGRATIONS)
 
 
 def judge(store: Store) -> None:

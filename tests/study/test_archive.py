@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from annot.base.errors import AnnotError, InputError
-from annot.store.database import MIGRATIONS, DumpFacts
+from annot.store.database import DumpFacts
 from annot.store.models import TABLES
+from annot.store.schema import MIGRATIONS
 from annot.study import backups
 from annot.study.backups import BackupManifest, entry_of, is_archive, is_kept, manifest_of, unpack, write_archive
 
@@ -139,7 +140,7 @@ def test_a_backup_is_known_by_its_first_entry(tmp_path: Path) -> None:
         ({"entries": {SETTINGS: [-1, "0" * 64]}}, "cannot be read: entries.files/annot.toml.0: Input should be gr"),
         ({"entries": {SETTINGS: [0, "x"]}}, "cannot be read: entries.files/annot.toml.1: String should match"),
         ({"more": 1}, "its manifest cannot be read: more"),
-        ({"database": {"version": 99, "rows": {}}}, "has version 99"),
+        ({"database": {"version": 99, "rows": {}}}, "made by annot 0.1, this is"),
     ],
 )
 def test_a_manifest_of_another_form_is_refused(tmp_path: Path, changed: dict[str, Any], words: str) -> None:
@@ -176,7 +177,7 @@ ROWS = dict.fromkeys(TABLES.tables, 0)
         (
             [],
             {"database": {"version": len(MIGRATIONS), "rows": dict.fromkeys({*ROWS, "x"} - {"run"}, 0)}},
-            ["run: a table missing", "x: no table of this version"],
+            ["run: a table missing", "x: no table of that version"],
         ),
     ],
 )

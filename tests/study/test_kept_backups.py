@@ -12,8 +12,8 @@ import pytest
 from annot.base.errors import MissingInput, StoreError
 from annot.base.records import Draw, Pool, PoolEntry
 from annot.base.settings import Settings
-from annot.store import database, facet_labels, pools
-from annot.store.database import MIGRATIONS, open_store
+from annot.store import facet_labels, pools, schema
+from annot.store.database import open_store
 from annot.study import backups
 from annot.study.backups import (
     bring_up,
@@ -28,6 +28,7 @@ from annot.study.backups import (
     write_backup,
 )
 from annot.study.workspace import Workspace
+from later_release import plant
 
 NOW = datetime(2021, 3, 14, 12, tzinfo=UTC)
 
@@ -78,7 +79,7 @@ def test_one_holds_the_database_and_settings_and_is_private(ws: Workspace) -> No
     contents = manifest_of(path)
     assert [one.as_posix() for one in contents.files] == ["annot.toml"]
     assert (contents.whole, contents.projects, contents.notes) == (False, 0, ())
-    assert contents.database.version == len(MIGRATIONS)
+    assert contents.database.version == len(schema.MIGRATIONS)
 
 
 def test_the_newest_is_compared_and_nothing_is_taken_while_it_holds_the_same(ws: Workspace) -> None:
@@ -126,8 +127,8 @@ def test_a_study_without_a_database_has_nothing_to_keep(ws: Workspace) -> None:
 
 def test_an_older_database_is_kept_before_it_is_brought_up(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bring_up(ws) is None
-    monkeypatch.setattr(database, "MIGRATIONS", [*MIGRATIONS, lambda connection: None])
-    number = len(database.MIGRATIONS)
+    plant(monkeypatch, lambda connection: None)
+    number = len(schema.MIGRATIONS)
     path = bring_up(ws)
     assert path is not None
     assert path.name.endswith(f"-before-version-{number}.tar.gz")

@@ -96,8 +96,8 @@ DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
     "a file that is no database": (write("annot.db", "text"), ("annot.db: not a SQLite database",)),
     "a damaged database": (damaged_pages, ("annot.db", "damaged")),
     "a database of a newer program": (
-        sql("INSERT INTO annot_schema (version, schema_sha256) VALUES (99, '')"),
-        ("the database has version 99", "update annot"),
+        sql("INSERT INTO annot_schema VALUES (99, '', '9.1.0')"),
+        ("the study needs annot 9.1.0 or later", "update annot"),
     ),
     "another program's database": (
         both(write("annot.db", b""), sql("CREATE TABLE songs (title TEXT)")),

@@ -1,19 +1,17 @@
-"""Access to the working state: its tables and their version, transactions, and the lock of the running command."""
+"""Access to the working state: transactions, the lock of the running command, and the whole database as lines."""
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import platform
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,10 +19,10 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     URL,
-    CheckConstraint,
     Column,
     Connection,
     Engine,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -35,166 +33,13 @@ from sqlalchemy import (
     inspect,
     make_url,
     select,
-    text,
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from annot.base.errors import FREE_SOME_SPACE, BusyError, InputError, MissingInput, StoreError, full_disk, is_full
-from annot.store import answers, models, shown
-from annot.store.models import LINE, TABLES, Digest, JsonList, ReadingSession, Session, insert_chunk
-
-# ----------------------------------------------------------------------------------------------------------------------
-# The tables of a database: their creation, their version, and the migration of earlier versions.
-#
-# The migrations are a list that only grows, one transaction each. Until the first release there is one version; the
-# hash of its declarations identifies the structure of a database, so that one made by another state of the program is
-# refused and not read wrongly.
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-VERSION_TABLE = "annot_schema"
-FUNCTION = """
-CREATE OR REPLACE FUNCTION annot_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION USING
-        MESSAGE = TG_TABLE_NAME || ' is append-only: ' || TG_OP || ' refused',
-        ERRCODE = 'integrity_constraint_violation';
-END
-$$
-"""
-"""Function that the triggers of PostgreSQL call."""
-
-
-# A table is known once its module was imported: whoever opens a database has to know all of them.
-assert models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
-assert answers.TEXT_RULING_TABLE.metadata is TABLES
-APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
-"""Unique columns of each table that only grows."""
-
-
-MIGRATIONS: list[Callable[[Connection], None]] = [TABLES.create_all]
-"""Migration n brings a database from version n - 1 to n. New ones go to the end.
-
-The first makes the tables as they are declared now, so that a new database is at the last version at once.
-"""
-
-
-def version_of(connection: Connection) -> int:
-    """The version of the database: how many migrations it has been through; 0 when it is empty.
-
-    Raises StoreError when the tables in it are another program's, a newer program's, or those of an unreleased state.
-    """
-    tables = inspect(connection).get_table_names()
-    if VERSION_TABLE not in tables:
-        if tables:
-            raise StoreError(
-                f"the database has tables of another program ({', '.join(sorted(tables)[:3])}, ...)",
-                hint="name another in ANNOT_DATABASE",
-            )
-        return 0
-    last = text(f"SELECT version, schema_sha256 FROM {VERSION_TABLE} ORDER BY version DESC")
-    version, sha256 = connection.execute(last).first() or (0, "")
-    if version > len(MIGRATIONS):
-        raise StoreError(f"the database has version {version}, expected {len(MIGRATIONS)} or less", hint="update annot")
-    if version == len(MIGRATIONS) and sha256 != schema_sha256():
-        raise StoreError(
-            "the database was made by an unreleased version of annot, with other tables",
-            hint="continue with the version that made it, or make a new study in another folder with `annot init` and "
-            "add the files of this one to it",
-        )
-    return int(version)
-
-
-def migrate(connection: Connection, number: int) -> None:
-    """Run migration `number` in the caller's transaction, unless another process has done so by now.
-
-    The append-only tables can be changed by the migration, and by nothing else: the triggers that refuse it are made
-    again before the transaction ends.
-    The caller holds the one write lock, so two processes that open a new database do not meet here.
-    """
-    version = version_of(connection)
-    if version >= number:
-        return
-    _drop_triggers(connection)
-    MIGRATIONS[number - 1](connection)
-    make_triggers(connection)
-    note_version(connection, len(MIGRATIONS) if version == 0 else number)
-
-
-def note_version(connection: Connection, version: int) -> None:
-    """Record that the database has this version, and the tables that this program declares."""
-    connection.execute(
-        text(
-            f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} "
-            "(version INTEGER PRIMARY KEY NOT NULL, schema_sha256 TEXT NOT NULL)"
-        )
-    )
-    noted = text(f"INSERT INTO {VERSION_TABLE} (version, schema_sha256) VALUES (:version, :sha256)")
-    connection.execute(noted, {"version": version, "sha256": schema_sha256()})
-
-
-@cache
-def schema_sha256() -> str:
-    """A hash of the tables as they are declared: columns, keys and rules."""
-    declared = [
-        [
-            name,
-            [[part.name, type(part.type).__name__, part.nullable, part.primary_key] for part in table.columns],
-            sorted(
-                [str(rule.name), str(rule.sqltext) if isinstance(rule, CheckConstraint) else ""]
-                for rule in table.constraints
-                if rule.name
-            ),
-        ]
-        for name, table in sorted(TABLES.tables.items())
-    ]
-    return hashlib.sha256(json.dumps(declared).encode()).hexdigest()
-
-
-def make_triggers(connection: Connection) -> None:
-    """Make the append-only tables append-only for every program."""
-    _drop_triggers(connection)
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(FUNCTION)
-    for table, key in APPEND_ONLY.items():
-        for statement in _triggers(connection.dialect.name, table, key):
-            # As the driver takes it: a colon begins no parameter.
-            connection.exec_driver_sql(statement)
-
-
-def _drop_triggers(connection: Connection) -> None:
-    for table in APPEND_ONLY:
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_append_only ON {table}")
-        else:
-            for name in ("no_update", "no_delete", "no_replace"):
-                connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {table}_{name}")
-
-
-def _triggers(dialect: str, table: str, key: Sequence[str]) -> Iterator[str]:
-    if dialect == "postgresql":
-        yield f"""
-            CREATE TRIGGER {table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}
-            FOR EACH STATEMENT EXECUTE FUNCTION annot_append_only()
-        """
-        return
-    for verb in ("UPDATE", "DELETE"):
-        yield f"""
-            CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table}
-            BEGIN SELECT RAISE(ABORT, '{table} is append-only: {verb} refused'); END
-        """
-    # INSERT OR REPLACE deletes a row without the trigger above.
-    yield f"""
-        CREATE TRIGGER {table}_no_replace BEFORE INSERT ON {table}
-        WHEN EXISTS (
-            SELECT 1 FROM {table} AS old WHERE {"old.id = NEW.id OR" if table in LINE else ""} (
-                {" AND ".join(f"old.{column} = NEW.{column}" for column in key)}
-            )
-        )
-        BEGIN SELECT RAISE(ABORT, '{table} is append-only: a row with this key is there'); END
-    """
-
+from annot.store import schema
+from annot.store.models import TABLES, ReadingSession, Session, insert_chunk
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Opening the working state, and the transactions in which it is read and written.
@@ -244,6 +89,8 @@ class Store:
         self._engine = engine
         self._writing = engine.execution_options(**{_WRITES: True})
         self._secret = secret
+        self.version_checked = False
+        """True once the version was found to be this program's: each change looks at it again."""
 
     def __enter__(self) -> Store:
         return self
@@ -265,7 +112,9 @@ class Store:
         from sqlmodel import Session as WritingSession
 
         with self._errors_in_words(), WritingSession(self._writing) as session, session.begin():
-            session.connection()
+            if self.version_checked:
+                # Another command may have brought the database to a later version meanwhile.
+                schema.check_not_newer(session.connection())
             yield session
 
     @contextmanager
@@ -277,13 +126,13 @@ class Store:
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
         with self._errors_in_words(), self._engine.begin() as connection:
-            return version_of(connection)
+            return schema.version_of(connection)
 
     def migrate(self) -> None:
-        """Bring the database to this program's version, one transaction for each migration."""
-        for number in range(self.version() + 1, len(MIGRATIONS) + 1):
+        """Bring the database to this program's version, in one transaction."""
+        if self.version() < len(schema.MIGRATIONS):
             with self._errors_in_words(), self._writing.begin() as connection:
-                migrate(connection, number)
+                schema.migrate(connection)
 
     @contextmanager
     def _errors_in_words(self) -> Iterator[None]:
@@ -309,6 +158,7 @@ def open_store(url: str, *, create: bool = True, older: bool = False, wait_secon
             store.migrate()
         else:
             _check_version(store, older=older)
+        store.version_checked = not older
     except BaseException:
         store.close()
         raise
@@ -324,7 +174,7 @@ def connect_store(url: str, *, create: bool, wait_seconds: float = WAIT_SECONDS)
 
 
 def _check_version(store: Store, *, older: bool) -> None:
-    version, expected = store.version(), len(MIGRATIONS)
+    version, expected = store.version(), len(schema.MIGRATIONS)
     if version == 0:
         raise MissingInput(f"{store.place}: found an empty database", hint="make the study with `annot init`")
     if version < expected and not older:
@@ -658,8 +508,9 @@ def _busy(holder: str) -> BusyError:
 # ----------------------------------------------------------------------------------------------------------------------
 # The whole database as lines of JSON, and back: the same on SQLite and PostgreSQL, row for row and text for text.
 #
-# A dump holds rows and nothing that makes or changes tables: those are made here, as this version declares them, and
-# only rows that fit them are taken. It holds identities, as the database does.
+# A dump holds rows and nothing that makes or changes tables: those are made here, as they were at the version of the
+# dump, and only rows that fit them are taken; then the later migrations follow. A dump holds identities, as the
+# database does.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -680,61 +531,55 @@ class DumpFacts:
 def dump(connection: Connection, folder: Path) -> DumpFacts:
     """Write a file `TABLE.jsonl` for each table of the database into `folder`, which must exist."""
     counts = {}
-    for table in _own_tables(connection):
+    for table in _own_tables(connection, schema.version_of(connection)):
         counts[table.name] = 0
         with (folder / f"{table.name}.jsonl").open("w", encoding="utf-8") as file:
             for row in _dumped_rows(connection, table):
                 file.write(json.dumps(row) + "\n")
                 counts[table.name] += 1
-    return DumpFacts(version_of(connection), counts)
-
-
-def check_version(dumped: DumpFacts) -> None:
-    """Raise StoreError unless the dump is of this program's version."""
-    if dumped.version != len(MIGRATIONS):
-        raise StoreError(f"the backup has version {dumped.version}, expected {len(MIGRATIONS)}", hint=OTHER_VERSION)
+    return DumpFacts(schema.version_of(connection), counts)
 
 
 def load(connection: Connection, dumped: DumpFacts, folder: Path) -> None:
-    """Put a dump back into an empty database, in the caller's transaction.
+    """Put a dump back into an empty database, in the caller's transaction, and bring it to this program's version.
 
-    Raises StoreError unless the dump is of this program's version, InputError for tables, columns and values that this
-    version does not have, and for other rows than the dump counted.
+    Raises InputError for tables, columns and values that the version of the dump does not have, and for other rows than
+    the dump counted.
     """
-    check_version(dumped)
-    TABLES.create_all(connection)
-    for table in TABLES.sorted_tables:
+    schema.change_tables(connection, schema.MIGRATIONS[: dumped.version])
+    for table in _own_tables(connection, dumped.version):
         expected, count = dumped.rows.get(table.name, 0), 0
         for chunk in _chunks(folder / f"{table.name}.jsonl", table) if table.name in dumped.rows else ():
             count += len(chunk)
             insert_chunk(connection, table, chunk, written=None)
         if count != expected:
             raise InputError(f"{table.name}: {count} rows in the backup, expected {expected}")
-    note_version(connection, dumped.version)
+    schema.change_tables(connection, schema.MIGRATIONS[dumped.version :])
     if connection.dialect.name == "postgresql":
         _count_on(connection)
-    make_triggers(connection)
+    schema.finish(connection)
 
 
 def row_counts(connection: Connection) -> dict[str, int]:
     """Rows of each table of the database."""
     return {
         table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
-        for table in _own_tables(connection)
+        for table in _own_tables(connection, schema.version_of(connection))
     }
 
 
 def drop_tables(connection: Connection) -> None:
     """Remove every table of this program, and no other, in the caller's transaction."""
-    _reflected(connection, {*TABLES.tables, VERSION_TABLE}).drop_all(connection)
+    names = schema.table_names(schema.version_of(connection))
+    _reflected(connection, names | {schema.VERSION_TABLE}).drop_all(connection)
 
 
-def _own_tables(connection: Connection) -> list[Table]:
-    """Tables with rows to keep; those of other programs in the same database are left out."""
-    return _reflected(connection, {*TABLES.tables}).sorted_tables
+def _own_tables(connection: Connection, version: int) -> list[Table]:
+    """Tables with rows to keep of a database of this version, as they are; those of other programs are left out."""
+    return _reflected(connection, schema.table_names(version)).sorted_tables
 
 
-def _reflected(connection: Connection, names: set[str]) -> MetaData:
+def _reflected(connection: Connection, names: Collection[str]) -> MetaData:
     metadata = MetaData()
     metadata.reflect(connection, only=lambda name, _: name in names)
     return metadata
@@ -761,8 +606,8 @@ def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
 
 def _fits(column: Column[Any]) -> Callable[[Any], bool]:
     """Test of the values that a dump may have in this column."""
-    holds_json = isinstance(column.type, JSON | JsonList)
-    is_hash = isinstance(column.type, Digest)
+    holds_json = isinstance(column.type, JSON)
+    is_hash = isinstance(column.type, LargeBinary)
     python = str if holds_json or is_hash else column.type.python_type
     types = {python, *((int,) if python is float else ()), *((type(None),) if column.nullable else ())}
 

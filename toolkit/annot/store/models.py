@@ -304,7 +304,7 @@ def insert_chunk(
         of_column, kind = [row[name] for row in chunk], table.c[name].type
         if written and isinstance(kind, sa.JSON | JsonList):
             of_column = ["[]" if value == () else written(value) for value in of_column]
-        elif isinstance(kind, Digest):
+        elif isinstance(kind, Digest | sa.LargeBinary):
             of_column = list(map(bytes.fromhex, of_column))
         values.append(of_column)
     rows = list(zip(*values, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import gzip
 import io
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain, count
@@ -25,9 +26,9 @@ from sqlalchemy import select
 from annot import __version__
 from annot.base.errors import FULL, AnnotError, InputError, MissingInput, StoreError
 from annot.base.names import counted, moment_now, sha256_of, verb
-from annot.store import database
-from annot.store.database import DumpFacts, Store, check_version, dump, lock_file, open_store
-from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE, TABLES
+from annot.store import schema
+from annot.store.database import DumpFacts, Store, dump, lock_file, open_store
+from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE
 from annot.study.provenance import read_states
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, held, is_inside, remove_dead, stage
 
@@ -171,7 +172,7 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 def unpack(path: Path, folder: Path) -> BackupManifest:
     """Unpack the archive into `folder`, held against its manifest.
 
-    Raises InputError with everything that is wrong, and StoreError for a database of another version.
+    Raises InputError with everything that is wrong, and StoreError for a backup of a later version.
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a backup made by `annot backup`")
@@ -253,30 +254,42 @@ def _opened(path: Path) -> Iterator[_Archive]:
 def _manifest(path: Path, tar: tarfile.TarFile) -> BackupManifest:
     """The manifest of the backup at `path`.
 
-    Raises InputError if it is not sound or names files that no backup has, StoreError for a database of another
-    version.
+    Raises InputError if it is not sound or names files that no backup has, StoreError if a later release made it.
     """
     first_entry = tar.next()
     if first_entry is None or first_entry.name != MANIFEST or not first_entry.isreg() or first_entry.issparse():
         raise InputError(f"{path}: not a backup: it does not begin with {MANIFEST}", hint=HINT)
     file = tar.extractfile(first_entry)
     assert file is not None
+    text = file.read()
+    _check_release(path, text)
     try:
-        contents = _FORM.validate_json(file.read())
+        contents = _FORM.validate_json(text)
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"])) or "everywhere"
         raise InputError(f"{path}: its manifest cannot be read: {where}: {fault['msg']}", hint=HINT) from None
-    check_version(contents.database)
     if faults := sorted(_misplaced(contents)):
         raise InputError(f"{path}: its manifest names files that do not belong in a backup", faults=faults, hint=HINT)
     return contents
 
 
+def _check_release(path: Path, manifest: bytes) -> None:
+    """Raise StoreError if a later release made the backup, whose manifest may have other entries."""
+    with suppress(ValueError, TypeError, KeyError):
+        record = json.loads(manifest)
+        if record["database"]["version"] > len(schema.MIGRATIONS):
+            raise StoreError(
+                f"{path}: made by annot {record['annot']}, this is {__version__}, which knows only earlier tables",
+                hint=f"update annot to {record['annot']} or later",
+            )
+
+
 def _misplaced(contents: BackupManifest) -> Iterator[str]:
     """The names in a manifest that no backup has, and those that it lacks."""
-    for name in sorted(contents.database.rows.keys() ^ TABLES.tables.keys()):
-        yield f"{name}: {'a table missing' if name in TABLES.tables else 'no table of this version'}"
+    tables_of_version = schema.table_names(contents.database.version)
+    for name in sorted(contents.database.rows.keys() ^ tables_of_version):
+        yield f"{name}: {'a table missing' if name in tables_of_version else 'no table of that version'}"
     tables = {f"{DATABASE}/{name}.jsonl" for name in contents.database.rows}
     yield from (
         f"{name!r}: does not belong in a backup"
@@ -425,9 +438,9 @@ def bring_up(ws: Workspace) -> Path | None:
     except MissingInput:
         return None
     with store:
-        if store.version() == len(database.MIGRATIONS):
+        if store.version() == len(schema.MIGRATIONS):
             return None
-        path = keep_backup(ws, f"before version {len(database.MIGRATIONS)}")
+        path = keep_backup(ws, f"before version {len(schema.MIGRATIONS)}")
         store.migrate()
     return path
 

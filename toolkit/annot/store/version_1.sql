@@ -146,7 +146,7 @@ CREATE TABLE accepted (
 );
 
 CREATE TABLE adjudication (
-    id INTEGER NOT NULL,
+    id INTEGER {NUMBERED},
     query_id VARCHAR NOT NULL,
     doc_id VARCHAR NOT NULL,
     adjudicator VARCHAR NOT NULL,
@@ -169,8 +169,8 @@ CREATE TABLE adjudication (
     shown_sha256 VARCHAR,
     account BIGINT,
     payload JSON NOT NULL,
-    content_sha256 BLOB NOT NULL,
-    chain_sha256 BLOB NOT NULL,
+    content_sha256 {BYTES} NOT NULL,
+    chain_sha256 {BYTES} NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT adjudication_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT adjudication_adjudicator FOREIGN KEY(adjudicator) REFERENCES assessor (assessor),
@@ -209,7 +209,7 @@ CREATE TABLE gold (
 );
 
 CREATE TABLE judgement (
-    id INTEGER NOT NULL,
+    id INTEGER {NUMBERED},
     query_id VARCHAR NOT NULL,
     doc_id VARCHAR NOT NULL,
     assessor VARCHAR NOT NULL,
@@ -230,8 +230,8 @@ CREATE TABLE judgement (
     shown_sha256 VARCHAR,
     account BIGINT,
     payload JSON NOT NULL,
-    content_sha256 BLOB NOT NULL,
-    chain_sha256 BLOB NOT NULL,
+    content_sha256 {BYTES} NOT NULL,
+    chain_sha256 {BYTES} NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT judgement_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT judgement_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
@@ -303,7 +303,7 @@ CREATE TABLE pool_entry (
 );
 
 CREATE TABLE project (
-    id INTEGER NOT NULL,
+    id INTEGER {NUMBERED},
     round VARCHAR NOT NULL,
     assessor VARCHAR NOT NULL,
     server VARCHAR NOT NULL,
@@ -427,7 +427,7 @@ CREATE TABLE trial_assignment (
 );
 
 CREATE TABLE trial_judgement (
-    id INTEGER NOT NULL,
+    id INTEGER {NUMBERED},
     query_id VARCHAR NOT NULL,
     doc_id VARCHAR NOT NULL,
     assessor VARCHAR NOT NULL,
@@ -448,8 +448,8 @@ CREATE TABLE trial_judgement (
     shown_sha256 VARCHAR,
     account BIGINT,
     payload JSON NOT NULL,
-    content_sha256 BLOB NOT NULL,
-    chain_sha256 BLOB NOT NULL,
+    content_sha256 {BYTES} NOT NULL,
+    chain_sha256 {BYTES} NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT trial_judgement_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT trial_judgement_assessor FOREIGN KEY(assessor) REFERENCES assessor (assessor),
@@ -489,4 +489,3 @@ CREATE TABLE task (
     CONSTRAINT task_query FOREIGN KEY(query_id) REFERENCES query (query_id),
     CONSTRAINT task_remote_id UNIQUE (project_id, remote_id)
 );
-
