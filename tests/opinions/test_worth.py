@@ -15,8 +15,8 @@ from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.estimates import QueryRatings
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, worth
-from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
+from annot_opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, worth
+from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 from needs import unavailable
 from planted_judges import KINDS, Planted, favours, good, planted_on
 
@@ -24,7 +24,6 @@ SCALE = Scale((0, 1, 2, 3), relevant_from=2, level=0.95, topics=None)
 FAMILY = family_of("trec", "nDCG")
 assert FAMILY is not None
 RULE = FavourRule("nDCG", *FAMILY, least=0.015, tolerance=0.1, level=0.95, permutations=500, seed=1)
-PEOPLE = 3
 
 
 def study(seed: int, *, queries: int = 12, documents: int = 20) -> JudgedRuns:

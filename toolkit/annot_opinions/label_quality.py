@@ -1,0 +1,645 @@
+"""Worth of one opinion on one study: every figure, and one sentence that sums them up.
+
+The first sentence whose rule holds is taken:
+
+does not judge
+    More than half of the answers cannot be read or say that the pair cannot be judged; or at least 99 of 100 readable
+    answers are one grade and people's final grades of these pairs are more varied; or the interval of Spearman's rho
+    with the final grades is not above 0 (without an interval, its value).
+favours X
+    A run gains more than the opinion's errors explain (`annot_opinions.self_preference`). All such runs
+    are named, the one that gains most first. A run that loses without another's gain is named at the end of the other
+    sentences.
+noisy
+    Its agreement with the assessors is shown to be lower than theirs with each other (the interval of the difference of
+    the two ordinal alphas is below 0; without an interval, its value), and it is not known whether it favours a run.
+too few topics to tell
+    So few topics would not have shown a favour of the tolerated size, or a run is suspected: that no run is named is
+    no evidence then. Without runs it is not known whether it favours one.
+agrees as people do
+    The alternative annotator test says that it may replace one person (`standing_in`),
+    and its agreement is not shown to be lower.
+fair, agreement not known
+    That test cannot be run, and its agreement is not shown to be lower: too little is known of people to say more.
+noisy but fair
+    All other cases.
+
+Until 30 pairs have both an opinion and a final grade, nothing else is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from statistics import median_low
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from annot.base.names import counted, verb
+from annot.base.records import grouped
+from annot.base.stats.arrays import Array, Mask
+from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
+from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
+from annot.measuring.agreement import estimates
+from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, ends_of
+from annot.measuring.agreement.estimates import TOGETHER
+
+from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Agreement of an opinion with each assessor, with the final grades and with itself, next to the agreement of people.
+#
+# Every figure is over all pairs together. Its interval is the jackknife over whole topics
+# (`annot.measuring.agreement.estimates`). A pair that one side did not grade is left out. In a sampled study each pair
+# counts 1 / pi, so that figures describe the whole pools.
+#
+# The people's own figure next to it is that between the assessors of a pair, on the pairs that also have an opinion.
+# The opinion's counterpart is `EACH`: the opinion with every assessor of these same pairs, taken together. The
+# difference of the two (`behind_people`) has an interval of its own, which is narrower than either, as both share the
+# pairs.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+Pair = tuple[str, str]
+
+FINAL, EACH, PEOPLE = "final grades", "each assessor", "people with each other"
+"""Names of rows that are not an assessor's pseudonym."""
+ON_ALL_GRADES = ("percent", "kappa", "alpha_ordinal", "kappa_linear")
+ON_TWO = ("percent", "kappa", "alpha_ordinal")
+"""Coefficients on two grades, where weighted kappa is kappa."""
+COMPARED_BY = "alpha_ordinal"
+"""Coefficient by which the opinion is compared with people; it allows for missing grades and for distances."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionAgreement:
+    """Row of the table: an opinion with a person or the final grades, or people with each other."""
+
+    whom: str
+    """Pseudonym of an assessor, or one of `FINAL`, `EACH` and `PEOPLE`."""
+    facet: str
+    binarised_at: int | None
+    """Grade from which pairs count as 1, or None for all grades."""
+    between: estimates.AgreementOfGradings
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Settings of figures of agreement."""
+
+    grades: tuple[int, ...]
+    relevant_from: int
+    level: float
+    topics: Mapping[str, str] | None
+    """Topic of each query; None takes the queries as independent."""
+
+
+def agreements(
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale
+) -> tuple[OpinionAgreement, ...]:
+    """Compute all rows.
+
+    They are for every facet and all together, on all grades and on two, with each assessor, with the final grades, with
+    each assessor of a pair together, and people with each other.
+    """
+    facets = [*sorted({query.facet for query in queries})]
+    names = facets if len(facets) == 1 else [*facets, TOGETHER]
+    binarisations = [None] if len(scale.grades) == 2 else [None, scale.relevant_from]
+    rows_by_facet = {
+        facet: _rows([query for query in queries if facet in (query.facet, TOGETHER)], opinion) for facet in names
+    }
+    return tuple(
+        OpinionAgreement(whom, facet, binarised_at, _between(ratings, scale, binarised_at))
+        for facet in names
+        for binarised_at in binarisations
+        for whom, ratings in rows_by_facet[facet].items()
+    )
+
+
+def behind_people(
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale, name: str = COMPARED_BY
+) -> Estimate:
+    """Lead of the opinion's agreement with the assessors of a pair over theirs with each other; below 0 if it is worse.
+
+    On the pairs with two assessors and an opinion. The interval is the jackknife's over whole topics.
+    """
+    rows = _rows(queries, opinion)
+    model, people = (estimates.pooled_pairs(rows[whom], scale.grades, scale.topics) for whom in (EACH, PEOPLE))
+    if model is None or people is None:
+        nothing = Undefined(NOT_JUDGED_TWICE)
+        return Estimate(nothing, nothing)
+    values = [pooled.value(name, scale.grades) for pooled in (model, people)]
+    for value in values:
+        if isinstance(value, Undefined):
+            return Estimate(value, value)
+    lead = float(values[0]) - float(values[1])  # type: ignore[arg-type]
+    without = model.left_out(name, scale.grades) - people.left_out(name, scale.grades)
+    most = 2 * ends_of(name)[1]
+    return Estimate(
+        lead, jackknife_interval(lead, without, level=scale.level, least=-most, most=most, unit=model.clusters.unit)
+    )
+
+
+def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> estimates.AgreementOfGradings:
+    """Agreement of the repeats of an opinion. repeats: the readable grades of each pair; one alone does not count."""
+    by_query = grouped((query_id, grades) for (query_id, _), grades in sorted(repeats.items()) if len(grades) > 1)
+    most = max((len(grades) for repeats_of_query in by_query.values() for grades in repeats_of_query), default=0)
+    ratings = []
+    for query_id, repeats_of_query in by_query.items():
+        rows = [[*grades, *[np.nan] * (most - len(grades))] for grades in repeats_of_query]
+        ratings.append(estimates.RatedPairs(query_id, np.array(rows, dtype=np.float64).T, None))
+    return _between(ratings, scale, None)
+
+
+def confusion(
+    final: Mapping[Pair, int], opinion: Mapping[Pair, int], asked: Sequence[Pair], grades: Sequence[int]
+) -> tuple[tuple[int, ...], ...]:
+    """Number of pairs by final grade (rows) and by the opinion's (columns), the last column for answers that cannot be
+    read.
+    """
+    times = Counter((final[pair], opinion.get(pair)) for pair in asked if pair in final)
+    return tuple(tuple(times[grade, column] for column in (*grades, None)) for grade in grades)
+
+
+def _rows(
+    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]
+) -> dict[str, list[estimates.RatedPairs]]:
+    """Grades behind each row of the table, by query. The rows of a matrix are the two or more who are compared."""
+    assessors = sorted({name for query in queries for name in query.assessors})
+    rows: dict[str, list[estimates.RatedPairs]] = {name: [] for name in (FINAL, *assessors, EACH, PEOPLE)}
+    for query in queries:
+        opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids], dtype=float)
+        weights = np.ones(len(opinions)) if query.weights is None else query.weights
+        has_opinion = ~np.isnan(opinions)
+        for whom, grades in [(FINAL, query.final), *zip(query.assessors, query.ratings, strict=True)]:
+            both = has_opinion & ~np.isnan(grades)
+            rows[whom].append(
+                estimates.RatedPairs(query.query_id, np.stack([grades, opinions])[:, both], weights[both])
+            )
+        shared = has_opinion & ((~np.isnan(query.ratings)).sum(axis=0) >= 2)
+        people = np.full((len(assessors), int(shared.sum())), np.nan)
+        people[[assessors.index(name) for name in query.assessors]] = query.ratings[:, shared]
+        rows[PEOPLE].append(estimates.RatedPairs(query.query_id, people, weights[shared]))
+        twos = np.concatenate([np.stack([grades, opinions])[:, shared] for grades in query.ratings], axis=1)
+        both = ~np.isnan(twos[0])
+        rows[EACH].append(
+            estimates.RatedPairs(query.query_id, twos[:, both], np.tile(weights[shared], len(query.ratings))[both])
+        )
+    return {whom: [ratings for ratings in by_query if ratings.ratings.shape[1]] for whom, by_query in rows.items()}
+
+
+def _between(
+    rows: Sequence[estimates.RatedPairs], scale: Scale, binarised_at: int | None
+) -> estimates.AgreementOfGradings:
+    names = ON_TWO if binarised_at is not None or len(scale.grades) == 2 else ON_ALL_GRADES
+    grades: Sequence[int] = scale.grades
+    if binarised_at is not None:
+        rows = [row._replace(ratings=estimates.binarise(row.ratings, at=binarised_at)) for row in rows]
+        grades = (0, 1)
+    return estimates.agreement_of_pairs(rows, grades, level=scale.level, coefficients=names, topics=scale.topics)
+
+
+def rank_correlation(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
+    """Spearman's rho of the opinion with the final grades, over all pairs."""
+    pooled = estimates.pooled_pairs(_rows(queries, opinion)[FINAL], scale.grades, scale.topics)
+    if pooled is None:
+        return Estimate(estimates.NOTHING, estimates.NOTHING)
+    return pooled.estimate("spearman_rho", scale.grades, level=scale.level)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Alternative annotator test: may a model replace one of the people of a study?
+#
+# Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge: How to Statistically Justify
+# Replacing Human Annotators with LLMs, ACL, 16051-16081 (https://aclanthology.org/2025.acl-long.782). Each person is
+# left out in turn. On each pair the model and this person are held against the other people who judged it: the score
+# is the root of the mean squared distance to their grades; smaller is better. W_model is 1 if the model is at least
+# as near as the person, W_person is 1 if the person is at least as near as the model. The model wins against this
+# person if the mean of W_person - W_model is shown to be below epsilon: a handicap, because people are slower and
+# cost more. The paper advises 0.2 against experts, 0.15 against skilled and 0.1 against crowd workers. The p-values
+# are corrected by Benjamini and Yekutieli 2001 (Annals of Statistics 29, 1165-1188). The winning rate omega is the
+# share of people it wins against; at 0.5 or more it may replace one.
+#
+# The paper's t test assumes that pairs are independent. Pairs of one topic are not, so here whole topics are the
+# units of chance. In a sampled study each pair counts 1 / pi.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+ENOUGH = 0.5
+"""Winning rate from which a model may replace one person."""
+FEWEST_PAIRS = 30
+"""Pairs that a person must share with others: the paper's bound for its t test."""
+ALONE = Undefined(
+    "no pair with an opinion has two assessors, and the test compares the model with the others of a pair"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstOne:
+    """Comparison of the model with one person."""
+
+    assessor: str
+    n_pairs: int
+    n_units: int
+    """Topics, the units of chance; in the published test, pairs."""
+    behind: float
+    """Share of pairs on which the person is nearer, less that on which the model is. Below epsilon it wins."""
+    model_as_near: float
+    """Share of pairs on which the model is at least as near: the paper's advantage probability rho."""
+    p: float
+    """p-value of the hypothesis that the model is behind by epsilon or more."""
+    wins: bool
+    """True if the model wins, after correction for the number of people."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingIn:
+    """Result of the test against all people."""
+
+    epsilon: float
+    against: tuple[AgainstOne, ...]
+    left_out: dict[str, str]
+    """Reason why a person could not be compared, by pseudonym."""
+    omega: Value
+    """Winning rate, or why the test cannot be run."""
+    rho: Value
+    """Mean of the advantage probabilities."""
+
+    @property
+    def may(self) -> bool | None:
+        """True if the model may replace one person; None if that is not known."""
+        return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
+
+
+class _Compared(NamedTuple):
+    """Comparisons of one person with the model, by pair."""
+
+    behind: Array
+    """Difference W_person - W_model: 1, 0 or -1."""
+    as_near: Mask
+    query: npt.NDArray[np.str_]
+    weights: Array
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Compared]) -> _Compared:
+        """Comparisons on several queries together."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def standing_in(
+    queries: Sequence[estimates.QueryRatings],
+    opinion: Mapping[Pair, int],
+    *,
+    epsilon: float,
+    level: float,
+    topics: Mapping[str, str] | None,
+) -> StandingIn:
+    """Run the test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
+
+    topics: the topic of each query; None takes the queries as independent. If each pair is a query of its own, and
+    there are no weights, this is the published test.
+    """
+    compared = _compared(queries, opinion)
+    if not compared:
+        return StandingIn(epsilon, (), {}, ALONE, ALONE)
+    left_out: dict[str, str] = {}
+    against: list[AgainstOne] = []
+    for assessor, person in compared.items():
+        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
+        n_pairs = len(person.behind)
+        if n_pairs < FEWEST_PAIRS:
+            left_out[assessor] = f"{n_pairs} pairs shared with others, expected {FEWEST_PAIRS} or more"
+        elif clusters.n < FEWEST_QUERIES:
+            left_out[assessor] = f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more"
+        else:
+            behind, as_near = (np.average(side, weights=person.weights) for side in (person.behind, person.as_near))
+            parts = clusters.summed(person.weights * (person.behind - behind)) / person.weights.sum()
+            variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
+            p = _p_below(float(behind) - epsilon, variance, clusters.n)
+            against.append(AgainstOne(assessor, n_pairs, clusters.n, float(behind), float(as_near), p, wins=False))
+    if not against:
+        why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
+        return StandingIn(epsilon, (), left_out, why, why)
+    corrected = benjamini_yekutieli([person.p for person in against])
+    against = [replace(person, wins=p <= 1 - level + 1e-12) for person, p in zip(against, corrected, strict=True)]
+    omega = float(np.mean([person.wins for person in against]))
+    rho = float(np.mean([person.model_as_near for person in against]))
+    return StandingIn(epsilon, tuple(against), left_out, omega, rho)
+
+
+def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
+    """Pairs by person that another person judged too and on which the model has an opinion."""
+    by_assessor: dict[str, list[_Compared]] = {}
+    for query in queries:
+        opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
+        weights = np.ones(len(opinions)) if query.weights is None else query.weights
+        graded = ~np.isnan(query.ratings)
+        for row, assessor in enumerate(query.assessors):
+            others = graded.copy()
+            others[row] = False
+            comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
+            model = _off(opinions, query.ratings, others)[comparable]
+            person = _off(query.ratings[row], query.ratings, others)[comparable]
+            nearer, as_near = person <= model + _SAME, model <= person + _SAME
+            query_ids = np.full(len(nearer), query.query_id)
+            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, weights[comparable])
+            by_assessor.setdefault(assessor, []).append(on_query)
+    compared = {assessor: _Compared.joined(parts) for assessor, parts in sorted(by_assessor.items())}
+    return {assessor: person for assessor, person in compared.items() if len(person.behind)}
+
+
+_SAME = 1e-9
+
+
+def _off(grades: Array, ratings: Array, others: Mask) -> Array:
+    """Root of the mean squared distance of each grade to those of the others, shape (N,)."""
+    square = np.where(others, (ratings - grades) ** 2, 0.0).sum(axis=0)
+    return np.asarray(np.sqrt(square / np.maximum(1, others.sum(axis=0))))
+
+
+def _p_below(off: float, variance: float, n: int) -> float:
+    """Probability of a mean so far below its bound, by Student's t with n - 1 degrees of freedom; without variation 0
+    or 1.
+    """
+    from scipy.special import stdtr
+
+    if variance <= 0:
+        return float(off >= 0)
+    return float(stdtr(n - 1, off / math.sqrt(variance)))
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Correct p-values, in their order, so that the share of false findings stays below the level, however the tests
+    depend on each other.
+
+    Of the i-th smallest of m it is the least of p m (1 + 1/2 + ... + 1/m) / i from i on.
+    """
+    ranks = np.arange(1, len(p_values) + 1)
+    order, corrected = np.argsort(p_values, kind="stable"), np.empty(len(ranks))
+    scaled = np.asarray(p_values)[order] * len(ranks) * (1 / ranks).sum() / ranks
+    corrected[order] = np.minimum(1.0, np.minimum.accumulate(scaled[::-1])[::-1])
+    return tuple(corrected.tolist())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Worth of an opinion: all figures, and the verdict in one sentence.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+MOST_WITHOUT_GRADE = 0.5
+ALWAYS_THE_SAME = 0.99
+
+
+class OpinionVerdict(StrEnum):
+    """Verdict of the first sentence."""
+
+    DOES_NOT_JUDGE = "does not judge"
+    FAVOURS = "favours"
+    AS_PEOPLE = "agrees as people do"
+    NOISY = "noisy"
+    TOO_FEW = "too few topics to tell"
+    NOISY_BUT_FAIR = "noisy but fair"
+    FAIR = "fair, agreement not known"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """Comparison of one opinion with people."""
+
+    name: str
+    model: str
+    verdict: OpinionVerdict
+    sentence: str
+    n_pairs: int
+    """Pairs with an answer, with or without a grade."""
+    n_unreadable: int
+    """Pairs none of whose answers could be read."""
+    n_declined: int
+    """Pairs that the model says it cannot judge: they count as not answered."""
+    n_compared: int
+    """Pairs with an opinion and a final grade."""
+    given: dict[int, int]
+    """Number of times that it gave each grade."""
+    agreement: tuple[OpinionAgreement, ...]
+    rho: Estimate
+    """Spearman's rho with the final grades."""
+    ahead: Estimate
+    """Lead of its ordinal alpha with the assessors over theirs with each other."""
+    itself: estimates.AgreementOfGradings | None
+    """Agreement over repeats; None if each pair was asked about once."""
+    grades: tuple[int, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    """Pairs by final grade (rows) and by its grade (columns), the last column for answers that cannot be read."""
+    standing_in: StandingIn
+    favour: Favour | Undefined
+    related: tuple[str, ...]
+    """Runs of systems of the model's own family, as the lead declares."""
+    other_versions: OtherVersions | None = None
+    """Pairs judged by other versions; None if people judged all of its pairs by the contents of its prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherVersions:
+    """Pairs of an opinion that people judged by other guidelines, grades or facets than the model was given."""
+
+    what: tuple[str, ...]
+    """Things of which they had another version, in words."""
+    n_pairs: int
+    """Pairs with an opinion and a final grade that people judged by another version."""
+    n_same: int
+    """Pairs that they judged by the same."""
+    within: Worth | None
+    """Comparison on these alone; None if there are too few."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRuns:
+    """Grades of people, and the runs that are measured by them."""
+
+    queries: Sequence[estimates.QueryRatings]
+    runs: Mapping[str, Mapping[str, Sequence[str]]]
+    """Documents by tag and query, best first."""
+    lengths: Mapping[str, int]
+    """Length of each document."""
+    scale: Scale
+    rule: FavourRule
+    epsilon: float
+
+
+@rounding
+def worth(
+    name: str,
+    model: str,
+    answers: Mapping[Pair, Sequence[int | None]],
+    judged: JudgedRuns,
+    *,
+    declined: Collection[Pair] = (),
+    related: Collection[str] = (),
+) -> Worth:
+    """Compare an opinion with people.
+
+    answers: by pair, one grade for each repeat, None if the answer has none. The middle grade counts, and of two in the
+    middle the lower. declined: pairs without a grade that the model says it cannot judge. related: runs of systems
+    that the lead declares to be of the model's family.
+    """
+    readable = {pair: [answer for answer in grades if answer is not None] for pair, grades in answers.items()}
+    opinion = {pair: median_low(grades) for pair, grades in sorted(readable.items()) if grades}
+    queries, scale = judged.queries, judged.scale
+    final: dict[Pair, int] = {}
+    pairs = []
+    for query in queries:
+        weights = np.ones(len(query.doc_ids)) if query.weights is None else query.weights
+        for doc_id, grade, weight in zip(query.doc_ids, query.final.tolist(), weights.tolist(), strict=True):
+            pair = query.query_id, doc_id
+            if not np.isnan(grade):
+                final[pair] = int(grade)
+                if pair in opinion:
+                    length = judged.lengths.get(doc_id, 0)
+                    pairs.append(OpinedPair(*pair, int(grade), opinion[pair], weight, length))
+    measured = Worth(
+        name=name,
+        model=model,
+        verdict=OpinionVerdict.UNKNOWN,
+        sentence="",
+        n_pairs=len(answers),
+        n_unreadable=len(answers) - len(opinion) - len(declined),
+        n_declined=len(declined),
+        n_compared=len(pairs),
+        given={grade: list(opinion.values()).count(grade) for grade in scale.grades},
+        agreement=agreements(queries, opinion, scale),
+        rho=rank_correlation(queries, opinion, scale),
+        ahead=behind_people(queries, opinion, scale),
+        itself=with_itself(readable, scale) if any(len(grades) > 1 for grades in answers.values()) else None,
+        grades=scale.grades,
+        confusion=confusion(final, opinion, [pair for pair in answers if pair not in declined], scale.grades),
+        standing_in=standing_in(queries, opinion, epsilon=judged.epsilon, level=scale.level, topics=scale.topics),
+        favour=favour(pairs, judged.runs, judged.rule, topics=scale.topics),
+        related=tuple(sorted({*related} & judged.runs.keys())),
+    )
+    verdict, clause = verdict_of(measured)
+    return replace(measured, verdict=verdict, sentence=f"{name} {clause}.")
+
+
+def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
+    """First verdict whose rule holds, and the clause that follows the opinion's name."""
+    if (verdict := _without_judgement(figures)) is not None:
+        return verdict
+    favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
+    if isinstance(favour, Favour) and favour.gaining:
+        gain = next(run.beyond for run in favour.runs if run.run == favour.gaining[0])
+        return OpinionVerdict.FAVOURS, (
+            f"favours {_and(favour.gaining)}: {favour.gaining[0]} gains {gain:.3f} in {favour.measure} more than the "
+            "other runs do and its errors explain"
+        )
+    alphas = {
+        row.whom: _shown(row.between.figures[COMPARED_BY].value)
+        for row in figures.agreement
+        if row.binarised_at is None and row.facet == figures.agreement[-1].facet
+    }
+    with_people = f"its ordinal alpha with the assessors is {alphas[EACH]}, theirs with each other {alphas[PEOPLE]}"
+    runs, wins = _of_runs(favour), sum(person.wins for person in standing.against)
+    won = f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
+    if not isinstance(favour, Favour) or not favour.none:
+        if behind:
+            return OpinionVerdict.NOISY, f"is noisy: {with_people}{runs}"
+        so_far = won if standing.may else with_people
+        if isinstance(favour, Undefined):
+            return OpinionVerdict.UNKNOWN, f"cannot be judged yet{runs}. So far, {so_far}"
+        return OpinionVerdict.TOO_FEW, (
+            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
+        )
+    if standing.may is False or behind:
+        return OpinionVerdict.NOISY_BUT_FAIR, f"is noisy but fair: {with_people}{runs}"
+    if standing.may:
+        return OpinionVerdict.AS_PEOPLE, f"agrees as people do: {won}{runs}"
+    assert isinstance(standing.omega, Undefined)
+    return OpinionVerdict.FAIR, (
+        f"is fair: its ordinal alpha with the final grades is {alphas[FINAL]}; whether it agrees as people do is not "
+        f"known: {standing.omega.reason}{runs}"
+    )
+
+
+def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
+    """Verdict on an opinion that does not judge, or of which too little is known; None for any other."""
+    unreadable, declined = (n / max(1, figures.n_pairs) for n in (figures.n_unreadable, figures.n_declined))
+    if unreadable + declined > MOST_WITHOUT_GRADE:
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
+            "the pair cannot be judged"
+        )
+    if figures.n_compared < FEWEST_PAIRS:
+        return OpinionVerdict.UNKNOWN, (
+            f"is not measured yet: pairs with both an opinion and a final grade: {figures.n_compared}, and "
+            f"{FEWEST_PAIRS} are needed"
+        )
+    if (grade := _same_grade(figures)) is not None:
+        share = figures.given[grade] / sum(figures.given.values())
+        return (
+            OpinionVerdict.DOES_NOT_JUDGE,
+            f"does not judge: it gives grade {grade} to {100 * share:.1f}% of the pairs",
+        )
+    if not _above(figures.rho):
+        rho = _shown(figures.rho.value)
+        return OpinionVerdict.DOES_NOT_JUDGE, (
+            f"does not judge: its grades do not rise with people's (Spearman's rho {rho})"
+        )
+    return None
+
+
+def _above(estimate: Estimate) -> bool:
+    """True if it is shown to be above 0; without an interval, if its value is."""
+    low = estimate.interval.low if isinstance(estimate.interval, Interval) else estimate.value
+    return not isinstance(low, Undefined) and low > 0
+
+
+def _below(estimate: Estimate) -> bool:
+    high = estimate.interval.high if isinstance(estimate.interval, Interval) else estimate.value
+    return not isinstance(high, Undefined) and high < 0
+
+
+def _same_grade(figures: Worth) -> int | None:
+    """Grade that it gives to nearly everything, unless people do too."""
+    grade, times = max(figures.given.items(), key=lambda item: item[1])
+    total = sum(figures.given.values())
+    if not total or times < ALWAYS_THE_SAME * total:
+        return None
+    share_of_people = max(sum(row[:-1]) for row in figures.confusion) / figures.n_compared
+    return grade if share_of_people < times / total else None
+
+
+def _of_runs(favour: Favour | Undefined) -> str:
+    """Clause about the runs of an opinion that is not shown to favour one."""
+    if isinstance(favour, Undefined):
+        return f"; whether it favours a run is not known: {favour.reason}"
+    losing = f"; but {_and(favour.losing)} {verb(len(favour.losing), 'loses', 'lose')} more" if favour.losing else ""
+    if favour.none:
+        assert favour.visible is not None
+        return (
+            f", and no run gains more under its grades than its errors explain ({counted(favour.n_topics, 'topic')} "
+            f"show a favour of {_points(favour.visible)} or more with 80% power){losing}"
+        )
+    needed = "no number of topics" if favour.topics_needed is None else f"about {favour.topics_needed} topics"
+    if favour.suspected:
+        names = _and(favour.suspected)
+        return f"; {names} may gain more under its grades than its errors explain; {needed} would show it{losing}"
+    return (
+        f"; with {counted(favour.n_topics, 'topic')}, a favour of {_points(favour.tolerance)} of {favour.measure} for "
+        f"one run would be found in fewer than 80 of 100 studies; {needed} would do{losing}"
+    )
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.1f} points"
+
+
+def _shown(value: Value | None) -> str:
+    return "not known" if value is None or isinstance(value, Undefined) else f"{value:.2f}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
