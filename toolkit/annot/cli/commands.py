@@ -268,7 +268,7 @@ class AllCommands(TyperGroup):
         first = args[0]
         if ctx.resilient_parsing and len(args) == 1 and first in MODULES and first not in BY_WORDS:
             verbs = [words.partition(" ")[2] for words in BY_WORDS if words.startswith(f"{first} ")]
-            listed = {verb: TyperCommand(verb, help=self.help_of(f"{first} {verb}")) for verb in verbs}
+            listed: dict[str, Any] = {verb: TyperCommand(verb, help=self.help_of(f"{first} {verb}")) for verb in verbs}
             return first, ListedVerbs(name=first, commands=listed), []
         return super().resolve_command(ctx, args)
 
