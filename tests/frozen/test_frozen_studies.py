@@ -16,6 +16,8 @@ import psycopg
 import pytest
 from annot.base.settings import read_settings
 from annot.store import schema
+from annot.store.answers import JUDGEMENTS, unsound_revisions
+from annot.store.shown import content, display_parts
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from fixtures_studio import Studio
@@ -122,6 +124,34 @@ def test_a_frozen_backup_is_restored(frozen: Frozen, new_database: Callable[[], 
     annot_done("check", folder=tmp_path / "restored")
     annot_done("qrels", "--partial", folder=tmp_path / "restored")
     assert (tmp_path / "restored" / "exports" / "qrels.txt").read_bytes() == frozen.export("qrels.txt")
+
+
+@pytest.mark.parametrize("commit", ["9f7ad6c6", "4792b415"])
+def test_backups_from_before_the_first_release_are_brought_over_and_their_chains_go_on(
+    commit: str, new_database: Callable[[], str | None], tmp_path: Path
+) -> None:
+    """The first has a table of guidelines, whose hashes its links are made of."""
+    new_database()
+    folder = tmp_path / "restored"
+    annot_done("restore", HERE / "before_1" / f"{commit}.tar.gz", folder, folder=tmp_path)
+    qrels = (folder / "exports" / "qrels.txt").read_bytes()
+    annot_done("check", "files", folder=folder)
+    annot_done("qrels", "--partial", folder=folder)
+    assert (folder / "exports" / "qrels.txt").read_bytes() == qrels
+    with Workspace.open(folder).writing() as session:
+        first = JUDGEMENTS.read(session)[0]
+        assert first.shown_sha256 is not None
+        guidelines = display_parts(session, [first.shown_sha256])[first.shown_sha256]["guidelines"]
+        assert content(session, [guidelines])[guidelines].startswith("#")
+        again = first._replace(annotation="later", shown_sha256=None)
+        assert JUDGEMENTS.record(session, [again], recorded_at="2031-01-01T00:00:00+00:00").added == 1
+        assert not [*unsound_revisions(session.connection())]
+    with Workspace.open(folder).writing() as session:
+        connection = session.connection()
+        schema._drop_triggers(connection)
+        connection.exec_driver_sql("UPDATE judgement SET shown_sha256 = NULL WHERE id = 2")
+        assert [fault for fault in unsound_revisions(connection) if "judgement 2 " in fault]
+        schema.make_triggers(connection)
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -26,6 +26,7 @@ from sqlalchemy import ColumnElement, Connection, Table, Text, case, cast, func,
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
 from annot.store import models
+from annot.store.before_1 import link_of_guidelines
 from annot.store.models import Session, ShownOpinion, ShownOpinions
 from annot.store.shown import SHOWN_VERSION_TABLE
 
@@ -295,6 +296,7 @@ class Revisions(Generic[R]):
         rows, name = self._rows, self._rows.name
         previous, length = "", 0
         revisions: dict[tuple[Any, ...], int] = {}
+        guidelines = link_of_guidelines(connection)
         in_order = select(rows).order_by(rows.c.id).execution_options(yield_per=1_000)
         for row in map(dict, connection.execute(in_order).mappings()):
             place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
@@ -303,7 +305,8 @@ class Revisions(Generic[R]):
             key = tuple(row[column] for column in self._line)
             if row["revision"] != (expected := revisions.get(key, 0) + 1):
                 yield f"{place}: expected revision {expected}"
-            if row["chain_sha256"] != _link(previous, row):
+            by_old_rule = {**row, "shown_sha256": guidelines.get(row["shown_sha256"])}
+            if row["chain_sha256"] not in (_link(previous, row), _link(previous, by_old_rule)):
                 yield f"{place}: it has changed, or the row before it was changed or removed"
             revisions[key] = row["revision"]
             previous, length = row["chain_sha256"], length + 1
