@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
-from annot.measuring.opinions.label_quality import EACH, FINAL, PEOPLE, OpinionVerdict
+from annot_opinions.label_quality import EACH, FINAL, PEOPLE, OpinionVerdict
 from command import Command
 from planted_judges import KINDS, Judge, Planted, favours, good, planted_on
 

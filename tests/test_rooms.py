@@ -46,11 +46,12 @@ PURE = (
     "measuring.evaluation",
     "measuring.folds",
     "measuring.forecast",
-    "measuring.opinions",
     "measuring.reusability",
     "measuring.sampled",
     "judging.planning",
     "judging.trial_draws",
+    "annot_opinions.label_quality",
+    "annot_opinions.self_preference",
 )
 """Values in, values out: none of them knows of a study, a database or a server."""
 PURE_MAY_USE = ("base", "ranking", "corpus.corpus_filters", "study.outcome", *PURE)
@@ -189,7 +190,7 @@ def test_pure_rooms_have_no_clock_network_or_database() -> None:
         names = imported_names(path)
         outside = {name.split(".")[0] for name in names} & PURE_MAY_NOT_IMPORT
         assert not outside, f"{path} imports {sorted(outside)}"
-        ours = {name.removeprefix("annot.") for name in names if name.startswith("annot.")}
+        ours = {name.removeprefix("annot.") for name in names if name.startswith(("annot.", "annot_"))}
         assert not {name for name in ours if not inside(name, *PURE_MAY_USE)}, path
 
 

@@ -12,13 +12,14 @@ from annot.base.records import Assignment, Judgement
 from annot.formats.trec import Match
 from annot.measuring.measured import write_matches
 from annot.publishing.release.prose import answer_sheet, questions
-from annot.store import opinions, trials
+from annot.store import trials
 from annot.store.answers import JUDGEMENTS, TRIALS, SourcedAnswer
 from annot.store.database import open_store
 from annot.store.models import AskedModel, ModelCall, StoredRound
 from annot.store.papers import find_papers
 from annot.study.workspace import Workspace
 from annot_csfcube.files import write_csfcube
+from annot_opinions import stored
 from command_line import annot, annot_done
 from demo_collection import demo_material
 from study_stages import give_reasons
@@ -234,13 +235,13 @@ def asked_model(folder: Path) -> None:
     """A model has said of two pairs what it thinks."""
     model(folder)
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        if opinions.opinion_names(session):
+        if stored.opinion_names(session):
             return
         now = "2026-01-01T00:00:00+00:00"
-        opinions.put_asked_model(session, AskedModel("small", "http://localhost/v1", "tiny", {}, {}, (), now))
+        stored.put_asked_model(session, AskedModel("small", "http://localhost/v1", "tiny", {}, {}, (), now))
         for at, doc_id in enumerate(("fic0101", "fic0102")):
             call = ModelCall("small", "fic0407-background", doc_id, 1, 1, "read", "abc", now, 0.0, grade=at, reason="")
-            opinions.note_sent(session, call)
+            stored.note_sent(session, call)
 
 
 def judged_paper_corrected(folder: Path) -> None:

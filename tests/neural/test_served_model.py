@@ -16,9 +16,9 @@ from pathlib import Path
 import httpx
 import pytest
 import torch
-from annot.steps.opinions import Selection, ask, listing, preview
-from annot.store.opinions import opinions_from, read_calls
 from annot.study.workspace import Workspace
+from annot_opinions.steps import Selection, ask, listing, preview
+from annot_opinions.stored import opinions_from, read_calls
 from free_ports import held_ports
 from needs import unavailable
 from small_study import FirstPairs, Small

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.records import PairKey
-from annot.judging.opinions.asking import Clock
-from annot.steps import opinions as opinion_ask
-from annot.steps.opinions import AskedOpinion, Selection
-from annot.store import opinions, projects
+from annot.store import projects
 from annot.store.models import AskedModel, ModelCall
 from annot.store.shown import Display, as_json, hash_of_text, keep_contents
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
+from annot_opinions import steps as opinion_ask
+from annot_opinions import stored
+from annot_opinions.asking import Clock
+from annot_opinions.steps import AskedOpinion, Selection
 from small_study import FirstPairs, Small
 from study_stages import copied
 
@@ -50,12 +51,12 @@ def ask(ws: Workspace, name: str = "small", selection: Selection = Selection(), 
 
 def calls_of(ws: Workspace, name: str = "small") -> tuple[ModelCall, ...]:
     with ws.reading() as session:
-        return opinions.read_calls(session, name)
+        return stored.read_calls(session, name)
 
 
 def opinions_of(ws: Workspace, name: str = "small") -> tuple[ModelCall, ...]:
     with ws.reading() as session:
-        return tuple(opinions.opinions_from(opinions.read_calls(session, name)))
+        return tuple(stored.opinions_from(stored.read_calls(session, name)))
 
 
 def put(
@@ -78,7 +79,7 @@ def put(
     sha256 = None if display is None else hash_of_text(display)
     with ws.writing() as session:
         keep_contents(session, [display] if display else [])
-        opinions.put_asked_model(session, asked)
+        stored.put_asked_model(session, asked)
         for pair, given in final.items():
             for repeat in range(1, repeats + 1):
                 said = grade(*pair, given)
@@ -97,7 +98,7 @@ def put(
                         reason="",
                         shown_sha256=sha256,
                     )
-                    opinions.note_sent(session, call)
+                    stored.note_sent(session, call)
 
 
 @dataclass

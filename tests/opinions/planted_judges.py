@@ -27,9 +27,9 @@ from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.estimates import ratings_of
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, Worth, worth
-from annot.measuring.opinions.self_preference import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
 from annot.pools.pooling import FrozenRank, SampleRule, drawn, probabilities
+from annot_opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, Worth, worth
+from annot_opinions.self_preference import LEAST, FavourRule, OpinedPair, RankedPairs, means_of_like
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 
 GRADES = (0, 1, 2, 3)

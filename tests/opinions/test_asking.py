@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.steps.opinions import Selection, preview
 from annot.store.answers import JUDGEMENTS
 from annot.store.shown import hash_of_text
 from annot.study.workspace import Workspace, write_file
+from annot_opinions.steps import Selection, preview
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
 from scripted_server import GOOD, Scripted, serving
 from small_study import DOCUMENTS, QUERIES
@@ -86,7 +86,7 @@ def test_an_error_that_is_not_the_servers_ends_the_command(ws: Workspace, monkey
     def full(*given: object) -> None:
         raise InputError("the disk is full")
 
-    monkeypatch.setattr("annot.store.opinions.note_answer", full)
+    monkeypatch.setattr("annot_opinions.stored.note_answer", full)
     with serving() as server, pytest.raises(InputError, match="the disk is full"):
         ask(with_model(ws, server.url, requests_at_once=2))
     assert len(server.requests) <= 2

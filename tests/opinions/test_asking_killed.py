@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 from annot.base.errors import BusyError
-from annot.steps import opinions
 from annot.store.models import ModelCall
 from annot.study.workspace import Workspace
+from annot_opinions import steps
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
 from scripted_server import Scripted, Server, serving
 
@@ -27,7 +27,7 @@ KILLS, AT_ONCE = 20, 3
 CHILDREN = """
 import os, sys
 from pathlib import Path
-from annot.steps.opinions import Selection, ask, preview
+from annot_opinions.steps import Selection, ask, preview
 from annot.study.workspace import Workspace
 
 ws = Workspace.open(Path(sys.argv[1]))
@@ -112,7 +112,7 @@ def test_what_was_under_way_counts_with_the_most_it_can_have_cost(tmp_path: Path
         with children(ws) as parent:
             for _ in range(2):
                 killed(parent, server, after=0)
-        (spent,) = (one.cost for one in opinions.listing(ws))
+        (spent,) = (one.cost for one in steps.listing(ws))
         assert spent >= 2 * 3
         server.script = lambda request, number: Scripted(usage=usage)
         most = spent + 12.5
@@ -139,7 +139,7 @@ def test_who_interrupts_it_can_go_on_where_it_stopped(tmp_path: Path) -> None:
 def test_two_programs_do_not_ask_and_pay_under_one_name_at_once(tmp_path: Path) -> None:
     with serving() as server:
         ws = with_model(made(tmp_path), server.url)
-        with opinions._alone(ws, "small"), pytest.raises(BusyError, match="another `annot opinion ask small`"):
+        with steps._alone(ws, "small"), pytest.raises(BusyError, match="another `annot opinion ask small`"):
             ask(ws)
         assert server.requests == []
         assert ask(ws).settled == 40

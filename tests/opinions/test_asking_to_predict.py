@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annot.steps.opinions import Selection
+from annot_opinions.steps import Selection
 from asked_study import ask, with_model
 from sampled_study import judged, pooled
 from scripted_server import serving

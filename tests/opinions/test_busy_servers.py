@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from annot.base.errors import ModelError
-from annot.judging.opinions.asking import Clock
-from annot.steps.opinions import Selection
 from annot.study.workspace import Workspace
+from annot_opinions.asking import Clock
+from annot_opinions.steps import Selection
 from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
 from command_line import annot
 from scripted_server import Scripted, serving

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from annot.base.errors import ModelError
-from annot.judging.opinions.prompts import read_answer
-from annot.steps.opinions import Selection, preview
 from annot.study.workspace import Workspace
+from annot_opinions.prompts import read_answer
+from annot_opinions.steps import Selection, preview
 from asked_study import PRICED, Hurried, ask, calls_of, made, opinions_of, with_model
 from scripted_server import GOOD, Scripted, serving
 

@@ -11,8 +11,8 @@ import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Undefined
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.opinions import self_preference as module
-from annot.measuring.opinions.self_preference import (
+from annot_opinions import self_preference as module
+from annot_opinions.self_preference import (
     Favour,
     FavourRule,
     OpinedPair,

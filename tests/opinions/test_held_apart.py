@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import random
 import re
@@ -17,51 +16,29 @@ from annot.base.words import ENGLISH
 from annot.formats.trec import read_qrels
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, check_outgoing, form_of, spec_of, tasks_of
 from annot.judging.exchange.servers import PARTS
-from annot.judging.opinions.on_record import check_early, opinions_on_record
 from annot.labelstudio.studio_records import Screen
 from annot.labelstudio.tasks import returned_task
-from annot.publishing.release.parts import opinion_files
 from annot.publishing.terms import terms_of
-from annot.steps import imports, opinions, publish, qrels
-from annot.steps.opinions import Selection
+from annot.steps import imports, publish, qrels
 from annot.store import people
-from annot.store.opinions import read_asked_model
 from annot.study.guidelines import screen
 from annot.study.outcome import outcome_of
 from annot.study.provenance import MADE_OF, states_of
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
+from annot_opinions import steps
+from annot_opinions.on_record import check_early, opinions_on_record
+from annot_opinions.releasing import opinion_files
+from annot_opinions.steps import Selection
+from annot_opinions.stored import read_asked_model
 from asked_study import ask, made, opinions_of, send_one, with_model
 from scripted_server import Scripted, serving
 from study_stages import files_of
 
 PACKAGE = Path(__file__).resolve().parents[2] / "toolkit" / "annot"
-STORE = "annot.store.opinions"
-MAY_READ = (
-    *("judging/opinions/", "steps/opinion", "measuring/opinions", "publishing/report/", "publishing/release/"),
-    *("steps/publish.py", "measuring/sampled", "measuring/study_analyses.py", "store/opinions.py"),
-    "judging/exchange/outgoing.py",
-)
-"""Asking, reports, releases and the estimates of a sample; and the proof that no task tells an opinion."""
 
 
-def imports_of(path: Path) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
-
-
-def test_only_asking_reports_releases_and_estimates_read_opinions() -> None:
-    readers = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if STORE in imports_of(path)}
-    assert readers
-    assert not {path for path in readers if not path.startswith(MAY_READ)}
-
-
-def test_only_the_store_of_opinions_knows_their_tables() -> None:
+def test_only_the_wing_knows_the_tables_of_opinions() -> None:
     tables = {"OPINION_TABLE", "OPINION_CALL_TABLE"}
     users = {
         path.relative_to(PACKAGE).as_posix()
@@ -69,7 +46,7 @@ def test_only_the_store_of_opinions_knows_their_tables() -> None:
         if path.name != "models.py" and tables & {*re.findall(r"\w+", path.read_text(encoding="utf-8"))}
     }
     # A query about which a model was asked cannot be removed, and a report without the newest opinions is old.
-    assert users == {"store/opinions.py", "store/pools.py", "study/provenance.py"}
+    assert users == {"store/pools.py", "study/provenance.py"}
 
 
 def test_asking_before_anything_was_sent_needs_a_reason_which_goes_on_record(tmp_path: Path) -> None:
@@ -109,18 +86,18 @@ def asked(tmp_path: Path, judged: int) -> Workspace:
 def test_grades_of_a_model_are_shown_when_people_have_settled_all_or_with_a_reason(tmp_path: Path) -> None:
     ws = asked(tmp_path, judged=10)
     with pytest.raises(InputError, match="people have not settled all pairs yet"):
-        opinions.write(ws, "small", before_judging=None)
-    opinions.write(ws, "small", before_judging="For the funder.")
-    opinions.write(ws, "small", before_judging="For the funder.")
-    (row,) = opinions.listing(ws)
+        steps.write(ws, "small", before_judging=None)
+    steps.write(ws, "small", before_judging="For the funder.")
+    steps.write(ws, "small", before_judging="For the funder.")
+    (row,) = steps.listing(ws)
     assert row.early == ("shown: For the funder.",)
     with pytest.raises(MissingInput, match="no model was asked under this name"):
-        opinions.write(ws, "large", before_judging="Why not.")
+        steps.write(ws, "large", before_judging="Why not.")
 
 
 def test_qrels_of_a_model_name_it_and_nothing_takes_them_for_peoples(tmp_path: Path) -> None:
     ws = asked(tmp_path, judged=10)
-    written = opinions.write(ws, "small", before_judging="A test.")
+    written = steps.write(ws, "small", before_judging="A test.")
     lines = written.path.read_text(encoding="utf-8").splitlines()
     assert written.path == ws.exports / "opinions" / "small.qrels"
     assert {line.split()[1] for line in lines} == {"model=tiny_2:7b"}

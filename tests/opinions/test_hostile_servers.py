@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import ModelError
-from annot.judging.opinions import asking
 from annot.steps import backup, publish
-from annot.steps.opinions import Selection
 from annot.study.workspace import Workspace
+from annot_opinions import asking
+from annot_opinions.steps import Selection
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
 from scripted_server import Scripted, serving
 from study_stages import quietly

@@ -10,7 +10,7 @@ import pytest
 from annot.base.stats.inference import jackknife_interval
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.estimates import QueryRatings, binarise
-from annot.measuring.opinions.label_quality import (
+from annot_opinions.label_quality import (
     EACH,
     FINAL,
     PEOPLE,

@@ -9,17 +9,18 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.study import Study
-from annot.steps import backup, opinions
-from annot.steps.opinions import Selection, preview
+from annot.steps import backup
 from annot.steps.publish import release
-from annot.store import opinions as stored
 from annot.store import trials
 from annot.store.models import Gold
 from annot.store.shown import SHOWN_CONTENT_TABLE
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
+from annot_opinions import chapters as section
+from annot_opinions import steps, stored
+from annot_opinions.measured import measured_opinions
+from annot_opinions.steps import Selection, preview
 from asked_study import ask as ask_model
 from asked_study import calls_of, with_model
 from command_line import annot, annot_done
@@ -64,7 +65,7 @@ def asked_texts(server: Server) -> list[bool]:
 
 
 def standing(made: World) -> Any:
-    (listed,) = opinions.listing(made.ws)
+    (listed,) = steps.listing(made.ws)
     return listed
 
 
@@ -77,7 +78,7 @@ def judge_again(made: World, pair: Pair) -> None:
 
 def compared(made: World) -> tuple[int, int]:
     """How many pairs the report compares, and how many answers it sets aside."""
-    (found,) = Study(read_snapshot(made.ws)).opinions
+    (found,) = measured_opinions(Study(read_snapshot(made.ws)))
     return found.worth.n_compared, found.standing.set_aside
 
 
@@ -94,7 +95,7 @@ def test_what_stays_is_compared_and_what_is_judged_again_is_not_until_the_model_
     assert standing(judged).set_aside == 1
     judge_again(judged, (QUERY, "d01"))
     assert compared(judged) == (9, 1)
-    text = " ".join(section.paragraphs_of(Study(read_snapshot(judged.ws)).opinions))
+    text = " ".join(section.paragraphs_of(measured_opinions(Study(read_snapshot(judged.ws)))))
     assert "Its answers on 1 pair are set aside: it read another version of a text than the pair is judged on." in text
     assert "small: 1 pair set aside" in annot_done("opinion", "report", folder=judged.folder).message()
     done = ask(judged, server)
@@ -107,7 +108,7 @@ def test_a_corrected_pair_is_left_out_of_the_qrels_of_the_model_and_comes_back_w
     judged: World, server: Server
 ) -> None:
     def grades() -> dict[str, int]:
-        lines = opinions.write(judged.ws, "small", before_judging=None).path.read_text(encoding="utf-8").splitlines()
+        lines = steps.write(judged.ws, "small", before_judging=None).path.read_text(encoding="utf-8").splitlines()
         return {line.split()[2]: int(line.split()[3]) for line in lines}
 
     assert grades() == dict.fromkeys(DOCUMENTS, 0)
@@ -115,7 +116,7 @@ def test_a_corrected_pair_is_left_out_of_the_qrels_of_the_model_and_comes_back_w
     decide(judged, PAIR, "again")
     judge_again(judged, PAIR)
     assert grades() == dict.fromkeys(DOCUMENTS[1:], 0)
-    assert opinions.write(judged.ws, "small", before_judging=None).set_aside == 1
+    assert steps.write(judged.ws, "small", before_judging=None).set_aside == 1
     assert "1 pair left out, on which the model read an earlier text" in annot_done(
         "opinion", "qrels", "small", folder=judged.folder
     ).stdout.replace("\n", " ")
@@ -173,7 +174,7 @@ def test_an_opinion_all_of_whose_answers_are_set_aside_is_not_shown_and_the_erro
     correct(judged, "p1")
     decide(judged, None, "again", every=True)
     with pytest.raises(MissingInput, match="no answer yet on the texts that are judged"):
-        opinions.measure(judged.ws, "small", before_judging="A test.")
+        steps.measure(judged.ws, "small", before_judging="A test.")
     assert standing(judged).set_aside == 10
 
 
@@ -218,7 +219,7 @@ def test_a_backup_restores_what_the_model_read(judged: World, server: Server, tm
     backup.restore(tmp_path / "saved.zip", tmp_path / "again", replace=False, wait_seconds=0.0, dry_run=False)
     again = Workspace.open(tmp_path / "again")
     assert calls_of(again) == calls_of(judged.ws)
-    assert opinions.listing(again) == opinions.listing(judged.ws)
+    assert steps.listing(again) == steps.listing(judged.ws)
     assert annot_done("check", "files", folder=again.root).exit_code == 0
 
 

@@ -10,11 +10,11 @@ from annot.base.errors import InputError
 from annot.base.records import PairKey, Paper, Topic
 from annot.base.words import ENGLISH
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
-from annot.judging.opinions.prompts import Prompts, as_seen
 from annot.labelstudio.tasks import document_column, pair, topic_column, whole_pair
 from annot.store import facet_labels, trials
 from annot.store.models import Gold
 from annot.study.workspace import Workspace, write_file
+from annot_opinions.prompts import Prompts, as_seen
 from asked_study import ask, made, opinions_of, with_model
 from scripted_server import serving
 from small_study import LABELS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from annot.judging.opinions.prompts import LONGEST_REASON, Completion, completion_of, read_answer
+from annot_opinions.prompts import LONGEST_REASON, Completion, completion_of, read_answer
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from annot.measuring.study_analyses import runs_of_family
-from annot.publishing.report.sections import opinions as section
 from annot.publishing.report.sections.whole import document
-from annot.publishing.report.study import MeasuredOpinion, Study
-from annot.store import opinions
+from annot.publishing.report.study import Study
 from annot.store.models import ModelCall, StoredRun
 from annot.store.shown import Display, content, display_parts
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
+from annot_opinions import chapters as section
+from annot_opinions import stored
+from annot_opinions.measured import MeasuredOpinion, measured_opinions, reported_opinions, runs_of_family
 from asked_study import NOW, ask, made, put, with_model
 from command_line import annot, annot_done
 from scripted_server import Scripted, serving
@@ -40,7 +40,7 @@ def released(ws: Workspace, folder: Path) -> tuple[dict[str, str], str]:
 
 
 def reported(ws: Workspace) -> list[str]:
-    return [one.standing.name for one in Study(read_snapshot(ws)).reported_opinions]
+    return [one.standing.name for one in reported_opinions(Study(read_snapshot(ws)))]
 
 
 def test_a_trial_is_in_no_report_datasheet_or_release_until_the_lead_names_it(ws: Workspace, tmp_path: Path) -> None:
@@ -71,10 +71,10 @@ def test_an_opinion_of_all_planned_pairs_is_reported_though_the_server_refused_o
     assert reported(ws) == ["whole"]
     refused = ModelCall("but-one", *decided[-1], 1, 1, "failed", "abc", NOW, 0.0, status=503)
     with ws.writing() as session:
-        opinions.note_sent(session, refused)
+        stored.note_sent(session, refused)
     assert reported(ws) == ["whole"]
     with ws.writing() as session:
-        opinions.note_sent(session, refused._replace(attempt=2, status=413))
+        stored.note_sent(session, refused._replace(attempt=2, status=413))
     assert reported(ws) == ["but-one", "whole"]
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_said_of_a_family_that_was_not_declared(ws: Workspace) -> Non
     put(ws, run, lambda query, doc, final: final)
 
     def told(ws: Workspace) -> tuple[str, list[str]]:
-        found = Study(read_snapshot(ws)).opinions
+        found = measured_opinions(Study(read_snapshot(ws)))
         runs = next(table for table in section.tables(found) if table.name == "opinion-runs")
         return " ".join(section.paragraphs_of(found)), [*runs.headings]
 
@@ -139,7 +139,7 @@ def under(ws: Workspace, part: str, versions: Mapping[str, str | None]) -> tuple
         for judgement in snapshot.outcome.everything
         if versions[judgement.query_id] is not None
     }
-    (found,) = Study(replace(snapshot, displays=displays)).opinions
+    (found,) = measured_opinions(Study(replace(snapshot, displays=displays)))
     pairs = [one.query_id for one in snapshot.outcome.decisions]
     others = sum(versions[query_id] == "new" for query_id in pairs)
     return found, others, len(pairs) - others
@@ -147,7 +147,7 @@ def under(ws: Workspace, part: str, versions: Mapping[str, str | None]) -> tuple
 
 def shown_to_model(ws: Workspace) -> list[Display]:
     with ws.reading() as session:
-        calls = opinions.read_calls(session, "small")
+        calls = stored.read_calls(session, "small")
         return [*display_parts(session, {call.shown_sha256 for call in calls}).values()]
 
 
@@ -157,7 +157,7 @@ def test_a_prompt_is_on_record_with_all_that_it_shows(tmp_path: Path) -> None:
         ask(ws := with_model(ws, server.url))
     displays = shown_to_model(ws)
     with ws.reading() as session:
-        calls = opinions.read_calls(session, "small")
+        calls = stored.read_calls(session, "small")
         shown = content(session, {str(value) for display in displays for value in display.values()})
         by_pair = {call.pair: display_parts(session, [call.shown_sha256]) for call in calls}
     # `annot guidelines method` prints what people are shown.

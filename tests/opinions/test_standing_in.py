@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.estimates import QueryRatings
-from annot.measuring.opinions.label_quality import AgainstOne, StandingIn, benjamini_yekutieli, standing_in
+from annot_opinions.label_quality import AgainstOne, StandingIn, benjamini_yekutieli, standing_in
 from scipy.stats import false_discovery_control, ttest_1samp
 
 Pair = tuple[str, str]

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import ModelError
-from annot.judging.opinions.on_record import opinions_on_record
-from annot.judging.opinions.prompts import Completion, read_answer, unreadable_answer
-from annot.publishing.release.parts import opinion_files
 from annot.publishing.terms import terms_of
-from annot.steps import opinions
-from annot.steps.opinions import Selection, preview
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
+from annot_opinions import steps
+from annot_opinions.on_record import opinions_on_record
+from annot_opinions.prompts import Completion, read_answer, unreadable_answer
+from annot_opinions.releasing import opinion_files
+from annot_opinions.steps import Selection, preview
 from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
 from command_line import annot
 from scripted_server import GOOD, Scripted, serving
@@ -143,9 +143,9 @@ def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unrea
     declined = [one for one in opinions_of(ws) if one.doc_id == "d03"]
     assert [(one.grade, one.cannot_judge, one.reason) for one in declined] == [(None, True, "The text is broken.")] * 4
     assert sum(call.doc_id == "d03" for call in calls_of(ws)) == 4
-    written = opinions.write(ws, "small", before_judging="A test.")
+    written = steps.write(ws, "small", before_judging="A test.")
     assert (written.pairs, written.without_grade) == (32, 8)
-    (found,) = opinions.measure(ws, "small", before_judging="A test.")
+    (found,) = steps.measure(ws, "small", before_judging="A test.")
     assert (found.worth.n_pairs, found.worth.n_unreadable, found.worth.n_declined) == (40, 4, 4)
     # People have settled the ten pairs of one query.
     assert found.worth.n_compared == 10 - 2
@@ -160,7 +160,7 @@ def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unrea
 def test_a_model_that_can_judge_few_pairs_does_not_judge(ws: Workspace) -> None:
     with serving(lambda request, number: Scripted(DECLINED if number > 15 else GOOD)) as server:
         ask(with_model(ws, server.url, requests_at_once=1))
-    (found,) = opinions.measure(ws, "small", before_judging="A test.")
+    (found,) = steps.measure(ws, "small", before_judging="A test.")
     assert found.worth.sentence == (
         "small does not judge: 0% of its answers cannot be read, 62% say that the pair cannot be judged."
     )

@@ -15,11 +15,11 @@ from typing import Any
 import httpx
 import pytest
 from annot.base.errors import InputError, ModelError
-from annot.cli import settle as cli
 from annot.steps import backup
-from annot.steps.opinions import Selection
-from annot.store import opinions
 from annot.study.workspace import VARIABLE, Workspace
+from annot_opinions import commands as cli
+from annot_opinions import stored
+from annot_opinions.steps import Selection
 from asked_study import Hurried, ask, calls_of, made, with_model
 from command_line import TREE, annot
 from scripted_server import Scripted, serving
@@ -138,9 +138,7 @@ def test_the_key_is_sent_in_its_header_and_is_nowhere_else(
     assert "Bearer [the key] is wrong" in refused.message()
     backup.backup(ws, tmp_path / "backup.tar.gz", dry_run=False, advance=quietly)
     with ws.reading() as session:
-        assert (
-            next(opinions.opinions_from(opinions.read_calls(session, "small"))).reason == "You sent Bearer [the key]."
-        )
+        assert next(stored.opinions_from(stored.read_calls(session, "small"))).reason == "You sent Bearer [the key]."
     printed = "".join(one.stdout + one.stderr for one in (done, listed, refused)) + caplog.text
     assert KEY not in printed
     assert KEY.encode() not in everything_in(ws.root)

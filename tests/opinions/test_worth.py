@@ -15,8 +15,8 @@ from annot.base.stats.inference import generator
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.estimates import QueryRatings
 from annot.measuring.evaluation.measures import family_of
-from annot.measuring.opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, worth
-from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
+from annot_opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, worth
+from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 from needs import unavailable
 from planted_judges import KINDS, Planted, favours, good, planted_on
 

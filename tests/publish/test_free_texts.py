@@ -137,7 +137,10 @@ def test_every_text_of_a_person_that_goes_out_is_looked_at() -> None:
         reasons={("q", "d3"): "Bo again."},
         kinds=(SimpleNamespace(kind="comments", consents=("by Bo",)),),
     )
-    found = [one.text for one in free_texts(study, words, {"motivation.purpose": "For Bo."}, early=("Bo wanted it",))]
+    found = [
+        one.text
+        for one in free_texts(study, words, {"motivation.purpose": "For Bo."}, added=[("a wing", "Bo wanted it")])
+    ]
     assert found == [
         *("It was Bo.", "Bo again.", "cut by Bo", "as Bo says", "ask Bo", "For Bo.", "Bo left", "by Bo", "Bo had it"),
         *("Bo wanted it", "Bo asked", "Bo saw it", "/home/bo/model"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from annot.base.names import OF_PAPERS
 from annot.judging.trial_answers import ON_RECORD
-from annot.publishing.report.sections import opinions
+from annot.publishing.report.sections import assessors
 from annot.publishing.report.tables import Chapter
 
 FIGURE = {"value": 0.5, "low": 0.4, "high": 0.6, "level": 0.9}
@@ -38,7 +38,7 @@ SUBSTUDY = {
 
 def appendix(on_record: Mapping[str, Any]) -> list[Chapter]:
     study: Any = SimpleNamespace(words=OF_PAPERS, snapshot=SimpleNamespace(trials=on_record), level=0.9)
-    return list(opinions.trials_appendix(study))
+    return list(assessors.trials_appendix(study))
 
 
 def test_nothing_on_record_has_no_chapter() -> None:

@@ -65,7 +65,6 @@ def test_settled_pairs_of_the_study_become_examples_that_the_lead_completes(sett
     assert not PAPER_OF_SAMPLE.search(page.stdout)
     assert not (settled.folder / "guidelines" / "method.md").exists()
     path = saved(settled, page.stdout)
-    assert "method.md: a line WHY: is still to be completed" in run(settled, "check", "guidelines").stdout
     path.write_text(re.sub("WHY:.*", "Both say how.", page.stdout), encoding="utf-8")
     assert "no problems found in" in annot_done("check", "guidelines", folder=settled.folder).stdout
     # The page goes out as any change does: with a reason.
@@ -83,8 +82,3 @@ def test_nothing_is_settled_at_first_and_gold_of_the_leads_serves(planned: World
     assert "> **Candidate** (d07): How d07.\n\nThe same steps.\n" in page.stdout
     assert "WHY" not in page.stdout
     assert f"1 pair of the page is gold ({QUERY} d07): take it out of the gold" in page.stderr
-    # Here the pair is in the plan too: whoever judges it would have read the grade.
-    saved(planned, page.stdout)
-    checked = run(planned, "check", "guidelines")
-    assert checked.exit_code == 1
-    assert f"guidelines/method.md: shows the pair {QUERY} d07, whose grade people are still to find" in checked.stdout

@@ -11,7 +11,6 @@ from annot.base.errors import InputError
 from annot.base.records import Addition, Adjudication, Assignment, Draw, Judgement, PoolEntry, Query
 from annot.steps import trace
 from annot.store.answers import SourcedAdjudication, SourcedJudgement
-from annot.store.models import ShownOpinions
 from small_study import pool_of
 
 PAIR = ("q", "d")
@@ -52,45 +51,10 @@ def settled(grade: int | None = 2, at: str | None = TEN, **of: Any) -> SourcedAd
     return SourcedAdjudication(record, "label-studio", "8", {}, ELEVEN, ruling=ruling)
 
 
-def traced(
-    *history: SourcedJudgement | SourcedAdjudication, of: Any = None, given: Any = (), sent: Any = ()
-) -> list[trace.TracedAnswer]:
+def traced(*history: SourcedJudgement | SourcedAdjudication, of: Any = None) -> list[trace.TracedAnswer]:
     nothing_changed = SimpleNamespace(of=lambda *_, **__: {})
     snapshot: Any = SimpleNamespace(outcome=of or outcome(), version_numbers=nothing_changed)
-    return list(trace._answers(history, given, sent, snapshot, Query("q", "p", "aim", ()), {}))
-
-
-def test_an_adjudicator_saw_the_answers_that_were_given_or_changed_by_then_and_count() -> None:
-    every = (
-        judged("a1", 1, NINE),
-        judged("a2", 2, TEN),
-        judged("a3", 3, ELEVEN),
-        judged("a4", 0, None),
-        judged("a5", 0, NINE, changed_at=ELEVEN),
-        judged("a6", 0, NINE, flags=("late",)),
-    )
-    people = ("a1", "a2", "a3", "a4", "a5", "a6")
-    (seen,) = traced(settled(shown=people), given=every)
-    assert [grade for _, grade in seen.grades] == [1, 2, None, 0, None, None]
-    (seen,) = traced(settled(at=None, shown=people), given=every)
-    assert [grade for _, grade in seen.grades] == [1, 2, 3, 0, 0, None]
-
-
-def test_an_adjudicator_saw_what_was_sent_or_else_what_had_been_given_by_then() -> None:
-    given = (judged("a1", 1, NINE), judged("a2", 3, ELEVEN))
-    (seen,) = traced(settled(), given=given)
-    assert (seen.person, seen.at, seen.ratings, seen.on_record) == ("j1", TEN, "shown", False)
-    assert seen.grades == (("a2", None), ("a1", 1))
-    sent = (ShownOpinions("q", "d", "j1", NINE, (("a1", 0, None, None),)),)
-    (seen,) = traced(settled(), given=given, sent=sent)
-    assert (seen.grades, seen.on_record) == ((("a1", 0),), True)
-    (seen,) = traced(settled(ratings="hidden", shown=()), given=given, sent=sent)
-    assert (seen.grades, seen.on_record) == ((), False)
-
-
-def test_only_what_an_adjudicator_answered_has_a_view() -> None:
-    seen = traced(settled(None), settled(None, cannot_judge="no text"), settled(0), settled(ruling="withdrawn"))
-    assert [one.ratings for one in seen] == [None, "shown", "shown", None]
+    return list(trace._answers(history, snapshot, Query("q", "p", "aim", ()), {}))
 
 
 def test_an_answer_counts_if_the_grade_is_made_of_it_or_it_answers_a_repeat() -> None:

@@ -18,12 +18,12 @@ from annot.measuring.evaluation.measures import OpinionEffect
 from annot.measuring.sampled_study import drawn_pairs
 from annot.publishing.release.parts import sample_files
 from annot.steps import backup, evaluate, plan, publish
-from annot.store import opinions
 from annot.store.answers import JUDGEMENTS, Ruling, TextRuling, add_rulings
 from annot.store.models import AskedModel, ModelCall, PoolSample
 from annot.store.shown import as_json, hash_of_text, keep_contents, record_versions, version
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
+from annot_opinions import stored
 from command_line import annot
 from sampled_study import DOCUMENTS, grade_of, judged, pooled, rankings
 from small_study import QUERIES, RECORDED, sourced
@@ -62,12 +62,12 @@ def asked(
     """Note down what a model said, as asking it would. document: the text that it read of each document."""
     display = as_json({"document": hash_of_text(document)} if document else {})
     with ws.writing() as session:
-        opinions.put_asked_model(session, AskedModel("small", "http://h/v1", "tiny", {}, {}, examples, at))
+        stored.put_asked_model(session, AskedModel("small", "http://h/v1", "tiny", {}, {}, examples, at))
         keep_contents(session, [display])
         for pair in pairs:
             call = ModelCall("small", *pair, 1, attempt, "sent", "abc", at, 0.0, shown_sha256=hash_of_text(display))
-            opinions.note_sent(session, call)
-            opinions.note_answer(session, call._replace(state="read", grade=says(*pair), reason="r", answer="a"))
+            stored.note_sent(session, call)
+            stored.note_answer(session, call._replace(state="read", grade=says(*pair), reason="r", answer="a"))
 
 
 def measured(ws: Workspace) -> EvaluatedRuns:

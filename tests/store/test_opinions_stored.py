@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput, StoreError
-from annot.store import opinions, pools
+from annot.store import pools
 from annot.store.database import Store, connect_store, drop_tables, dump, load
 from annot.store.models import AskedModel, ModelCall
+from annot_opinions import stored
 
 NOW = "2026-11-01T10:00:00+00:00"
 ASKED = AskedModel(
@@ -30,10 +31,10 @@ def call(doc_id: str, attempt: int, grade: int | None = None, *, state: str = ""
 
 def written(store: Store, calls: Sequence[ModelCall]) -> None:
     with store.begin() as session:
-        opinions.put_asked_model(session, ASKED)
+        stored.put_asked_model(session, ASKED)
         for one in calls:
-            opinions.note_sent(session, one._replace(state="sent", cost=0.25, grade=None, answer=None, reason=None))
-            opinions.note_answer(session, one)
+            stored.note_sent(session, one._replace(state="sent", cost=0.25, grade=None, answer=None, reason=None))
+            stored.note_answer(session, one)
 
 
 def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_cannot(study: Store) -> None:
@@ -47,8 +48,8 @@ def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_
         ],
     )
     with study.read() as session:
-        found = tuple(opinions.opinions_from(opinions.read_calls(session, "small")))
-        assert opinions.opinion_names(session) == ("small",)
+        found = tuple(stored.opinions_from(stored.read_calls(session, "small")))
+        assert stored.opinion_names(session) == ("small",)
     assert [(*one.pair, one.repeat, one.grade, one.state) for one in found] == [
         ("p1-method", "d1", 1, 3, "read"),
         ("p1-method", "d2", 1, None, "unreadable"),
@@ -60,8 +61,8 @@ def test_an_opinion_is_the_first_answer_that_can_be_read_or_none_after_two_that_
 def test_who_cannot_judge_a_pair_is_not_asked_about_it_again_and_has_no_grade(study: Store) -> None:
     written(study, [call("d1", 1), call("d1", 2, state="cannot_judge"), call("d2", 1, 3)])
     with study.read() as session:
-        found = tuple(opinions.opinions_from(opinions.read_calls(session, "small")))
-        until = opinions.grades_of(opinions.calls_until(session, "small", None))
+        found = tuple(stored.opinions_from(stored.read_calls(session, "small")))
+        until = stored.grades_of(stored.calls_until(session, "small", None))
     assert (found[0].doc_id, found[0].grade, found[0].cannot_judge) == ("d1", None, True)
     assert not found[1].cannot_judge
     # As answered, so that what predicts grades knows that it was asked about the whole pool.
@@ -71,15 +72,15 @@ def test_who_cannot_judge_a_pair_is_not_asked_about_it_again_and_has_no_grade(st
 def test_what_was_sent_costs_the_most_that_it_can_until_an_answer_says_less(study: Store) -> None:
     written(study, [call("d1", 1, 1), call("d2", 1, state="sent")])
     with study.read() as session:
-        assert [one.cost for one in opinions.read_calls(session, "small")] == [0.125, 0.25]
-        assert opinions.read_calls(session, "other") == ()
+        assert [one.cost for one in stored.read_calls(session, "small")] == [0.125, 0.25]
+        assert stored.read_calls(session, "other") == ()
 
 
 def test_reasons_of_four_words_and_more_are_known_for_a_models(study: Store) -> None:
     reasons = ("three short words", "four words are enough", "four words are enough", "")
     written(study, [call(f"d{at}", 1, 1)._replace(reason=reason) for at, reason in enumerate(reasons)])
     with study.read() as session:
-        assert opinions.read_reasons(session) == {"four words are enough"}
+        assert stored.read_reasons(session) == {"four words are enough"}
 
 
 def test_a_grade_is_kept_with_an_answer_that_was_read_and_with_no_other(study: Store) -> None:
@@ -103,14 +104,14 @@ def test_a_query_that_a_model_was_asked_stays(study: Store) -> None:
 def test_a_name_that_was_never_asked_is_an_error_that_names_the_like(study: Store) -> None:
     written(study, [])
     with study.read() as session, pytest.raises(MissingInput, match=r"smal: no model .*small"):
-        opinions.read_asked_model(session, "smal")
+        stored.read_asked_model(session, "smal")
 
 
 def test_opinions_come_back_from_a_dump(study: Store, url: str, tmp_path: Path) -> None:
     calls = [call("d1", 1, 1), call("d2", 1), call("d3", 1, state="sent")]
     written(study, calls)
     with study.begin() as session:
-        opinions.put_asked_model(session, ASKED._replace(early=()))
+        stored.put_asked_model(session, ASKED._replace(early=()))
     (tmp_path / "dump").mkdir()
     with study.read() as session:
         dumped = dump(session.connection(), tmp_path / "dump")
@@ -120,5 +121,5 @@ def test_opinions_come_back_from_a_dump(study: Store, url: str, tmp_path: Path) 
         with store.begin() as session:
             load(session.connection(), dumped, tmp_path / "dump")
         with store.read() as session:
-            assert opinions.read_calls(session, "small") == tuple(calls)
-            assert opinions.read_asked_models(session) == (ASKED._replace(early=()),)
+            assert stored.read_calls(session, "small") == tuple(calls)
+            assert stored.read_asked_models(session) == (ASKED._replace(early=()),)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from annot.base.names import counted, verb
-from annot.publishing.release.released_files import ReleasedStudy
+from annot.publishing.release.released_files import ReleasedPart, ReleasedStudy
 
 from annot_csfcube.files import Material, misfits, write_csfcube
 
 FOLDER = "csfcube/"
 
 
-def csfcube_files(released: ReleasedStudy) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def csfcube_files(released: ReleasedStudy) -> ReleasedPart:
     """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
     study = released.study
     if study.texts:
         texts = f"{counted(len(study.texts), 'topic')} {verb(len(study.texts), 'is a text', 'are texts')}"
-        return {}, (f"CSFCube's format is left out: its queries are papers, and {texts} here",)
+        return ReleasedPart(notes=(f"CSFCube's format is left out: its queries are papers, and {texts} here",))
     if study.samples:
-        return {}, ("CSFCube's format is left out: it has no place for pairs of the pools that were not drawn",)
+        note = "CSFCube's format is left out: it has no place for pairs of the pools that were not drawn"
+        return ReleasedPart(notes=(note,))
     pooled = study.pooled
     material = Material(
         papers=tuple(
@@ -37,5 +38,6 @@ def csfcube_files(released: ReleasedStudy) -> tuple[dict[str, bytes], tuple[str,
     faults = misfits(material)
     if faults:
         and_more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        return {}, (f"CSFCube's format is left out, because it cannot hold this study: {faults[0]}{and_more}",)
-    return write_csfcube(material, folder=FOLDER, with_text=released.with_text), ()
+        note = f"CSFCube's format is left out, because it cannot hold this study: {faults[0]}{and_more}"
+        return ReleasedPart(notes=(note,))
+    return ReleasedPart(write_csfcube(material, folder=FOLDER, with_text=released.report.terms.with_text))

@@ -1,9 +1,12 @@
-"""Wing for models' opinions: what a task must not show of them.
+"""Wing for models' opinions: asked, kept apart from people's grades, measured against them, reported and released.
 
-Uses every room of the core up to `steps`. Begin with `hidden`.
+Uses every room of the core. Begin with `asking`; `steps` has the commands' work, `measured` the figures of a study.
 """
 
 PARTS = {
-    "hidden_words": {"opinions": "annot_opinions.hidden:WORDS"},
+    "commands": {f"opinion {verb}": "annot_opinions.commands:Settle" for verb in ("ask", "list", "qrels", "report")},
+    "hidden_words": {"opinions": "annot_opinions.on_record:WORDS"},
     "predictors": {"opinions": "annot_opinions.predicting:predict"},
+    "release_files": {"opinions": "annot_opinions.releasing:released_opinions"},
+    "report_sections": {"opinions": "annot_opinions.chapters:SECTIONS"},
 }

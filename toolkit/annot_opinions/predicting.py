@@ -7,26 +7,27 @@ from statistics import mean
 
 from annot.base.records import grouped
 from annot.measuring.sampled_study import CheapLabel, Shares
-from annot.store import opinions
 from annot.store.models import PoolSample
 from annot.store.pools import sample_judged_since
 from annot.study.judged_texts import on_judged_texts
 from annot.study.snapshot import Snapshot
+
+from annot_opinions import stored
 
 
 def predict(snapshot: Snapshot, name: str) -> CheapLabel | None:
     """The opinion of this name and its answers; None if no model was asked under it."""
     assert snapshot.sample is not None
     with snapshot.ws.reading() as session:
-        asked = next((model for model in opinions.read_asked_models(session) if model.name == name), None)
-        calls = opinions.calls_until(session, name, sample_judged_since(session))
+        asked = next((model for model in stored.read_asked_models(session) if model.name == name), None)
+        calls = stored.calls_until(session, name, sample_judged_since(session))
         _, on_others = on_judged_texts(session, calls)
     if asked is None:
         return None
     shown = {snapshot.topics[query_id] for query_id, _ in asked.examples if query_id in snapshot.topics}
     apart = {query_id for query_id, topic_id in snapshot.topics.items() if topic_id in shown}
     highest = snapshot.ws.settings.scale.grades[-1]
-    shares = counting(snapshot.sample, opinions.grades_of(calls), apart, highest=highest)
+    shares = counting(snapshot.sample, stored.grades_of(calls), apart, highest=highest)
     other_texts = frozenset(call.pair for call in on_others if call.doc_id in shares.get(call.query_id, ()))
     return CheapLabel(name, asked.model, shares, other_texts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annot.publishing.release.released_files import ReleasedStudy
+from annot.publishing.release.released_files import ReleasedPart, ReleasedStudy
 from annot.publishing.report.sections.whole import ReportSections
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Fact
@@ -23,8 +23,8 @@ def funding(_study: Study) -> Iterator[Fact]:
     yield Fact("Funding", "the example fund")
 
 
-def triples(released: ReleasedStudy) -> tuple[dict[str, bytes], tuple[str, ...]]:
+def triples(released: ReleasedStudy) -> ReleasedPart:
     """Final grades as lines of three columns."""
     qrels = released.study.outcome.qrels
     lines = [f"{qrel.query_id} {qrel.doc_id} {qrel.relevance}\n" for qrel in qrels]
-    return {"example/triples.txt": "".join(lines).encode()}, ()
+    return ReleasedPart({"example/triples.txt": "".join(lines).encode()})

@@ -36,7 +36,7 @@ KINDS: Final = {
     "measures": "family of measures: `annot.measuring.evaluation.measures.Family`",
     "pool_methods": "method that ranks the corpus: `annot.ranking.methods.Method`",
     "published_figures": "table of published figures: a TOML file of a package, `package:file`",
-    "report_sections": "chapters of the report: `annot.publishing.report.sections.whole.ReportSections`",
+    "report_sections": "chapters of report and datasheet: `annot.publishing.report.sections.whole.ReportSections`",
     "systems": "systems that rank pools: a tuple of `annot.ranking.systems.system.System`",
     "weights_systems": "system of a folder of weights: a function of its name",
     "topic_formats": "format of topics: `annot.formats.topics.TopicFormat`",

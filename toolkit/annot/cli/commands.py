@@ -111,10 +111,6 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("agreement", "settle", EVERY_STUDY),
         CommandEntry("qrels", "settle", EVERY_STUDY),
         CommandEntry("qrels compare", "settle"),
-        CommandEntry("opinion ask", "settle"),
-        CommandEntry("opinion list", "settle"),
-        CommandEntry("opinion qrels", "settle"),
-        CommandEntry("opinion report", "settle"),
     ),
     "Measure": (
         CommandEntry("run", "measure", EVERY_STUDY),

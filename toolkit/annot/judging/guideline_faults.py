@@ -1,20 +1,17 @@
-"""Check of the guidelines: missing pages, grades without a meaning, and examples that people do not get or must not."""
+"""Check of the guidelines: missing pages, grades without a meaning, and examples that people do not get."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import PurePosixPath
 
 from annot.base.errors import AnnotError
 from annot.base.records import WHOLE
 from annot.base.words import ENGLISH, Words, languages
-from annot.store import trials
-from annot.store.pools import queries_by_id, read_topics
+from annot.store.pools import read_topics
 from annot.study import guidelines
-from annot.study.outcome import outcome_of
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 
@@ -97,7 +94,6 @@ def check(ws: Workspace) -> CheckedGuidelines:
             for grade, name in enumerate(names)
             if not meanings.get(grade)
         ]
-    findings += _given_away(ws, pages)
     return CheckedGuidelines(
         tuple(pages), guidelines.left_out(ws, in_english), tuple(without_criteria), tuple(findings)
     )
@@ -106,24 +102,3 @@ def check(ws: Workspace) -> CheckedGuidelines:
 def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:
     """Note that the guidelines as they are were read, and in how many places they do not fit."""
     note(ws, "guidelines", states_of(ws), misfits=len(checked.findings))
-
-
-def _given_away(ws: Workspace, pages: Mapping[str, str]) -> Iterator[str]:
-    """Lines of the study's own pages that are still to be written, and pairs on them whose grade is still to be found:
-    pairs without a final grade, and gold."""
-    folder = ws.root / "guidelines"
-    own_pages = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.md")} & pages.keys()
-    if not own_pages:
-        return
-    with ws.reading() as session:
-        queries, outcome = queries_by_id(session), outcome_of(session, ws.settings)
-        gold = {gold_pair.pair for gold_pair in trials.read_gold(session)}
-    secret = gold | (outcome.planned.keys() - {decision.pair for decision in outcome.decisions})
-    by_page = {(queries[query].facet, queries[query].topic_id, doc): f"{query} {doc}" for query, doc in secret}
-    for name in sorted(own_pages):
-        if re.search("^WHY:", pages[name], re.MULTILINE):
-            yield f"guidelines/{name}.md: a line WHY: is still to be completed"
-        quoted = pairwise(guidelines.QUOTED.findall(pages[name]))
-        facet = PurePosixPath(name).name
-        for pair in sorted({by_page[facet, *ids] for ids in quoted if (facet, *ids) in by_page}):
-            yield f"guidelines/{name}.md: shows the pair {pair}, whose grade people are still to find"

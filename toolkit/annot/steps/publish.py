@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +16,6 @@ from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats import beir, trec
 from annot.judging.comments import PublishedWords, consent
-from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.measures import TIES, MeasureSelection
@@ -24,14 +23,14 @@ from annot.measuring.measured import graded_pools, matches_file, matches_of, pri
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
 from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
-from annot.publishing.release import collection_facts, leaks, parts, prose, released_files
+from annot.publishing.release import collection_facts, leaks, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.terms import terms_of
-from annot.store import facet_labels, papers, people, projects, shown, trials
+from annot.store import facet_labels, papers, people, projects, trials
 from annot.store.models import Notice, Session, StoredRound
 from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
@@ -371,35 +370,39 @@ def release(
     not_ready = (*unnamed, *lacking, *_not_ready(study, words, runs_missing))
     missing = (*not_ready, *prose.describe_open(questions))
     in_full = (*not_ready, *(f"{ANSWERS_FILE}: {question.question}: {question.text}" for question in questions))
-    reported = _opinions(study, reported=True)
-    contents, notes = released_files.release_files(
+    released = released_files.ReleasedStudy(
         replace(snapshot, queries=side_by_side.with_judged_sentences(snapshot.queries, judged)),
         corpus,
         drawn_citations(ws, {paper.paper_id: paper for paper in corpus if paper.paper_id in snapshot.pooled}),
         records.labels | _judged_labels(judged),
+        study,
+    )
+    added_part = released_files.part_added(released)
+    contents, notes = released_files.release_files(
+        released,
         pages.report_files(study),
         collection_facts.facts_of(study, corpus_facts(ws, without=added), terms),
         answers,
         words=words,
         runs=runs,
-        opinions=parts.opinion_files(reported, snapshot, terms, currency=ws.settings.forecast.currency),
+        added=added_part,
         notes=(*run_notes, *words.notes, *_report_notes(study)),
         versions=side_by_side.version_records(
             snapshot,
             judged,
-            of_models=_shown_to_models(reported),
+            others=added_part.versions,
             with_text=terms.with_text,
         ),
         missing=in_full if draft else None,
     )
-    notes = (*notes, *_trials_left_out(study))
+    notes = (*notes, *added_part.told)
     files = released_files.bundle(contents)
     secrets = leaks.secrets_of(snapshot, records, environ=os.environ, allowed=allowed)
     texts = leaks.free_texts(
         snapshot,
         words,
         answers,
-        early=_reasons_for_early_opinions(study),
+        added=added_part.texts,
     )
     revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
     mentions = leaks.mentioned(texts, leaks.known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
@@ -429,20 +432,6 @@ def _agreed(snapshot: snapshots.Snapshot, consented: str | None, consenting: Seq
     return consent(snapshot, how=consented, people=consenting)
 
 
-def _reasons_for_early_opinions(study: Study) -> list[str]:
-    return [why for opinion in study.opinions_on_record for _, _, why in opinion.asked.early]
-
-
-def _opinions(study: Study, *, reported: bool) -> list[OpinionOnRecord]:
-    return [opinion for opinion in study.opinions_on_record if opinion.standing.reported is reported]
-
-
-def _shown_to_models(opinions: Iterable[OpinionOnRecord]) -> set[str]:
-    """Hashes of the texts that models answered on."""
-    displays = [display for opinion in opinions for display in opinion.displays.values()]
-    return {sha256 for display in displays for sha256 in shown.texts_in(display) if sha256}
-
-
 def _not_ready(study: Study, words: PublishedWords, runs_missing: Sequence[str]) -> Iterator[str]:
     """Parts of the study that are not finished, or not true any more."""
     yield from _pools_missing(study.snapshot)
@@ -462,12 +451,6 @@ def _report_notes(study: Study) -> Iterator[str]:
     unmeasured = {part.reason for part in (study.evaluated, study.effect) if isinstance(part, Undefined)}
     for reason in sorted(unmeasured):
         yield f"the report: {reason}"
-
-
-def _trials_left_out(study: Study) -> Iterator[str]:
-    """Notes on opinions that the release does not have."""
-    for standing in (opinion.standing for opinion in _opinions(study, reported=False)):
-        yield f"the opinion {standing.name} is left out: {standing.why_not_reported}"
 
 
 def _as_draft(ws: Workspace) -> Workspace:

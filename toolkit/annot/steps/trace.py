@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +12,6 @@ from annot.base.names import close_to, known_query
 from annot.base.records import (
     WHOLE,
     Addition,
-    Adjudication,
     Assignment,
     Decision,
     Judgement,
@@ -29,16 +27,9 @@ from annot.formats.trec import read_run
 from annot.pools.pooling import versions_by_document
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
-from annot.store.answers import (
-    ADJUDICATIONS,
-    JUDGEMENTS,
-    SourcedAdjudication,
-    SourcedJudgement,
-    read_opinions,
-    shown_at,
-)
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
 from annot.store.facet_labels import read_labels
-from annot.store.models import PoolSample, SampledPair, ShownOpinions
+from annot.store.models import PoolSample, SampledPair
 from annot.store.papers import find_papers
 from annot.store.shown import Display, display_parts
 from annot.study.outcome import Outcome, Pair
@@ -47,8 +38,6 @@ from annot.study.snapshot import Snapshot, exported_qrels, snapshot_of
 from annot.study.workspace import Workspace
 
 Sourced = SourcedJudgement | SourcedAdjudication
-Grades = tuple[tuple[str, int | None], ...]
-"""Grades by the name of the assessor."""
 Standing = Literal[
     "agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned", "not drawn"
 ]
@@ -79,12 +68,6 @@ class TracedAnswer:
     """True if the final grade rests on it, or if it is the valid answer to a hidden repeat."""
     versions: tuple[str, ...]
     """Versions of guidelines, screen and texts that the assessor saw, for those that were sent in several."""
-    ratings: str | None
-    """Policy of an adjudicator's screen: whether it shows the grades."""
-    grades: Grades
-    """Grades that an adjudicator saw, by the name of the assessor, in the order of the screen."""
-    on_record: bool
-    """True if the grades are those of the task that was sent; else they are those that people had given by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +109,6 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         labels = {paper.paper_id: paper.labels for paper in read_labels(session, [query.topic_id, doc_id])}
         judged = JUDGEMENTS.history(session, query_id, doc_id)
         settled = ADJUDICATIONS.history(session, query_id, doc_id)
-        opinions = read_opinions(session, query_id, doc_id)
         history: tuple[Sourced, ...] = (*judged, *settled)
         displays = display_parts(session, (answer.shown_sha256 for answer in history))
     outcome, pool = snapshot.outcome, snapshot.pools.get(query.topic_id)
@@ -136,7 +118,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     runs = dict(_ranks(ws.runs, pair))
     if not (doc_id in texts or entry or history or any(runs.values())):
         _refuse_unknown(pair, pool, snapshot.assignments)
-    traced = _answers(history, judged, opinions, snapshot, query, displays)
+    traced = _answers(history, snapshot, query, displays)
     return Trace(
         query=query,
         doc_id=doc_id,
@@ -208,20 +190,12 @@ def _ranks(folder: Path, pair: Pair) -> Iterator[tuple[str, int | None]]:
 
 
 def _answers(
-    history: Iterable[Sourced],
-    judged: Sequence[SourcedJudgement],
-    opinions: tuple[ShownOpinions, ...],
-    snapshot: Snapshot,
-    query: Query,
-    displays: Mapping[str, Display],
+    history: Iterable[Sourced], snapshot: Snapshot, query: Query, displays: Mapping[str, Display]
 ) -> Iterator[TracedAnswer]:
     """Every revision of the answers, whether it counts, and what was on the screen."""
     outcome, numbers = snapshot.outcome, snapshot.version_numbers
     for sourced in history:
         answer, repeat = sourced.record, False
-        ratings: str | None = None
-        grades: Grades = ()
-        on_record = False
         if isinstance(answer, Judgement):
             repeat = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
             # Answers of earlier revisions differ at least in their revision.
@@ -229,9 +203,6 @@ def _answers(
         else:
             pair = answer.pair
             counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
-            if sourced.ruling is None and not (answer.grade is None and answer.cannot_judge is None):
-                ratings = answer.ratings
-                grades, on_record = _seen(answer, _moment(sourced), judged, opinions)
         screen = "judge" if isinstance(answer, Judgement) else "adjudicate"
         shown = numbers.of(displays.get(sourced.shown_sha256 or ""), query, answer.doc_id, screen=screen)
         yield TracedAnswer(
@@ -243,7 +214,8 @@ def _answers(
             cannot_judge=answer.cannot_judge,
             reason=getattr(answer, "reason", None),
             comment=answer.comment,
-            at=(sourced.ruling is None and _moment(sourced)) or sourced.recorded_at,
+            # A changed answer keeps its first time in `judged_at`.
+            at=(sourced.ruling is None and (sourced.changed_at or answer.judged_at)) or sourced.recorded_at,
             recorded_at=sourced.recorded_at,
             lead_time=answer.lead_time,
             flags=answer.flags,
@@ -251,34 +223,7 @@ def _answers(
             annotation=sourced.annotation,
             counts=counts,
             versions=tuple(map(str, shown.values())),
-            ratings=ratings,
-            grades=grades,
-            on_record=on_record,
         )
-
-
-def _moment(sourced: Sourced) -> str | None:
-    """Time at which the answer was given or changed; a changed answer keeps its first time in `judged_at`."""
-    return sourced.changed_at or sourced.record.judged_at
-
-
-def _seen(
-    answer: Adjudication,
-    moment: str | None,
-    judged: Sequence[SourcedJudgement],
-    opinions: tuple[ShownOpinions, ...],
-) -> tuple[Grades, bool]:
-    """Grades that the adjudicator saw at this moment, and whether they are on record with the task that was sent."""
-    sent = shown_at(opinions, answer.adjudicator, moment) if answer.ratings == "shown" else None
-    if sent is not None:
-        return tuple((name, grade) for name, grade, *_ in sent.opinions), True
-    end = None if moment is None else datetime.fromisoformat(moment)
-    grade_of: dict[str, int | None] = {}
-    for earlier in judged:
-        given_at = _moment(earlier)
-        if earlier.record.counts and (end is None or given_at is None or datetime.fromisoformat(given_at) <= end):
-            grade_of[earlier.record.assessor] = earlier.record.grade
-    return tuple((name, grade_of.get(name)) for name in answer.shown), False
 
 
 def _standing(pair: Pair, outcome: Outcome, sample: PoolSample | None) -> Standing:

@@ -17,7 +17,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
@@ -592,24 +591,9 @@ def note_opinions(
     models.insert_records(session, models.SHOWN_OPINIONS_TABLE, new)
 
 
-def read_opinions(session: Session, query_id: str, doc_id: str) -> tuple[ShownOpinions, ...]:
-    """Opinions shown for one pair, the oldest first."""
-    rows = models.SHOWN_OPINIONS_TABLE
-    return _read(session, (rows.c.query_id == query_id) & (rows.c.doc_id == doc_id))
-
-
 def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[ShownOpinion, ...]]:
     """Opinions that each task shows, by adjudicator and pair."""
     return {(shown.adjudicator, (shown.query_id, shown.doc_id)): shown.opinions for shown in _read(session, true())}
-
-
-def shown_at(shown: Iterable[ShownOpinions], adjudicator: str, moment: str | None) -> ShownOpinions | None:
-    """Opinions that an adjudicator's task showed at a moment; the first ones before that, or without a moment."""
-    versions = [version for version in shown if version.adjudicator == adjudicator]
-    if moment is not None:
-        time = datetime.fromisoformat(moment)
-        versions = [version for version in versions if datetime.fromisoformat(version.sent_at) <= time][-1:] or versions
-    return next(iter(versions), None)
 
 
 def _read(session: Session, condition: ColumnElement[bool]) -> tuple[ShownOpinions, ...]:

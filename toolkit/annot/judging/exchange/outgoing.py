@@ -447,12 +447,19 @@ def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
 
 @dataclass(frozen=True)
 class HiddenWords:
-    """Words and texts in the store that no task may show, of a wing or a plug-in."""
+    """Words and texts in the store that no task may show, and keys, of a wing or a plug-in."""
 
     names: Callable[[Session], Collection[str]]
     """Names; one that is a plain word is not looked for."""
     texts: Callable[[Session], Collection[str]]
     """Texts about pairs."""
+    variables: Collection[str] = ()
+    """Environment variables with keys, which no release may have."""
+
+
+def variables_of_keys(ws: Workspace) -> list[str]:
+    """Environment variables with keys of wings and plug-ins."""
+    return [name for words in _hidden_words(ws) for name in words.variables]
 
 
 def _hidden_words(ws: Workspace) -> Collection[HiddenWords]:

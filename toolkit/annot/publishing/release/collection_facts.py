@@ -19,7 +19,6 @@ from annot.formats.cleaning import CleanedCounts, counts_of
 from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
 from annot.formats.trec import TOPICS_FILE, write_topics
 from annot.judging.comments import PublishedWords, WordsOfKind
-from annot.judging.opinions.on_record import OpinionStatus
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
 from annot.measuring.agreement.estimates import AgreementTable, GroupAgreement
 from annot.measuring.measured import read_audit, repeats_of
@@ -28,8 +27,8 @@ from annot.pools.frozen_rankings import ranked_corpus
 from annot.pools.pooling import pool_in_version, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.notices import notices_by_place
-from annot.publishing.report.sections import opinions
 from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
+from annot.publishing.report.sections.whole import PagePart, sections_added
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
@@ -267,12 +266,10 @@ class CollectionFacts:
     """True if facets are judged."""
     sampled: SampleInWords | None = None
     """Facts that users of the grades must know if a sample of the pools was judged."""
-    opinions: tuple[tuple[OpinionStatus, str], ...] = ()
-    """Opinions of models, if any were asked, each with its paragraph."""
+    added: tuple[PagePart, ...] = ()
+    """Parts that wings and plug-ins add to datasheet and card."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Sentences by the place of a page, one for each of its foundations that does not hold."""
-    early_trials: tuple[OpinionStatus, ...] = ()
-    """Opinions that are not reported, but were asked or shown before people had judged."""
     substudy: dict[str, Any] | None = None
     """Agreement of abstracts, full texts and final grades, two by two, and seconds a pair; None without a sub-study."""
 
@@ -310,7 +307,7 @@ class CollectionFacts:
 
 def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFacts:
     """The facts, counted."""
-    study, agreement, reported = measured.snapshot, measured.agreement, measured.reported_opinions
+    study, agreement = measured.snapshot, measured.agreement
     settings = study.ws.settings
     protocol = protocol_of(study)
     ranked = ranked_corpus(study.ws).ranked if measured.added else None
@@ -347,14 +344,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
         faceted=study.faceted,
         sampled=sampled_of(measured),
         untrue=notices_by_place(measured.findings, study.words),
-        opinions=tuple(
-            (opinion.standing, text) for opinion, text in zip(reported, opinions.paragraphs_of(reported), strict=True)
-        ),
-        early_trials=tuple(
-            opinion.standing
-            for opinion in measured.opinions_on_record
-            if opinion.standing.early and not opinion.standing.reported
-        ),
+        added=tuple(part for sections in sections_added(measured) for part in sections.pages(measured)),
         substudy=recorded_substudy(study.trials),
     )
 

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 from annot.base.names import counted
 from annot.base.records import Assessor, grouped
 from annot.judging.comments import PublishedWords
+from annot.judging.exchange.outgoing import variables_of_keys
 from annot.judging.exchange.servers import studio_folders
-from annot.judging.opinions.asking import KEY_VARIABLE
 from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
 from annot.store.database import parse_url, password_of
@@ -332,7 +332,7 @@ def secrets_of(
     accounts = {person.account for person in study.people if person.account} | local.addresses | set(people)
     addresses = {text for text in accounts if "@" in text}
     names = {name for text in accounts | local.names if (name := _name(text))}
-    keys = (environ.get(name, "") for name in ("LABEL_STUDIO_API_KEY", KEY_VARIABLE))
+    keys = (environ.get(name, "") for name in ("LABEL_STUDIO_API_KEY", *variables_of_keys(study.ws)))
     tokens = {*keys, password_of(parse_url(study.ws.database_url)) or "", *local.tokens}
     servers = {project.url for project in study.projects} | {environ.get("LABEL_STUDIO_URL", "")}
     public = {bare(text) for text in (*allowed, *study.ws.settings.collection.creators)}
@@ -472,9 +472,9 @@ def known_people(study: Snapshot, secrets: Iterable[Secret]) -> KnownPeople:
 
 
 def free_texts(
-    study: Snapshot, words: PublishedWords, answers: Mapping[str, str], *, early: Iterable[str]
+    study: Snapshot, words: PublishedWords, answers: Mapping[str, str], *, added: Iterable[tuple[str, str]]
 ) -> Iterator[FreeText]:
-    """Every text of a person that the release has. early: why models were asked before people had judged."""
+    """Every text of a person that the release has. added: place and text of those that wings and plug-ins add."""
     yield from _texts_of_judging(study.outcome, words)
     for question, answer in answers.items():
         yield FreeText(f"{ANSWERS_FILE}, {question}", answer, public=True)
@@ -484,7 +484,7 @@ def free_texts(
         yield from (FreeText(f"how people agreed that {kind.kind} are published", consent) for consent in kind.consents)
     reasons = {added.reason for pool in study.pools.values() for added in pool.additions if added.reason}
     yield from (FreeText("the reason why documents were added to pools", reason) for reason in sorted(reasons))
-    yield from (FreeText("why a model was asked early", reason) for reason in early)
+    yield from (FreeText(place, text) for place, text in added)
     for version in changed_versions(study.shown):
         if version.why:
             yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)

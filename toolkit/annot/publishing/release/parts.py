@@ -1,21 +1,17 @@
-"""Parts of a release: opinions, the protocol of judging, and the table of a sample."""
+"""Parts of a release: the protocol of judging, and the table of a sample."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any, get_args, get_type_hints
 
-from annot.base.names import file_name
 from annot.base.records import Source
 from annot.base.stats.values import Undefined
 from annot.base.templating import render
 from annot.base.words import ENGLISH_CODE, Words
 from annot.formats.input_files import json_lines
-from annot.judging.opinions.on_record import OpinionOnRecord
 from annot.judging.planning import plan_lines
 from annot.measuring.evaluation.measures import JudgedWhole, MeasureSelection
 from annot.measuring.sampled.grades import KINDS
@@ -23,91 +19,10 @@ from annot.measuring.sampled_study import DrawnPairs, drawn_pairs
 from annot.publishing.report.sections.collection import final_grades
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Table, sentence
-from annot.publishing.terms import Terms
-from annot.store import opinions
-from annot.store.models import ModelCall
 from annot.store.shown import in_language, subject_and_language
 from annot.study import guidelines
-from annot.study.shown_versions import changed_versions, numbered, numbers_of_answers, version_record
+from annot.study.shown_versions import changed_versions, numbered, version_record
 from annot.study.snapshot import Snapshot
-
-# ----------------------------------------------------------------------------------------------------------------------
-# The models' opinions in a release: each with its prompts, settings and costs, in a folder of its own.
-#
-# Reasons may quote the papers, so they are published only with the papers' texts. The server's address is never
-# published.
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-FOLDER = "opinions/"
-UNKNOWN = "The training data of the model are not known here; a collection that was public before may be among them."
-
-
-def opinion_files(
-    on_record: Sequence[OpinionOnRecord], study: Snapshot, terms: Terms, *, currency: str
-) -> dict[str, str]:
-    """Two files for each opinion: its prompts, settings and costs, and its answer for each pair; neither has a date.
-
-    If something was shown in several versions, each answer has the numbers of those in its prompt, as judgements have.
-    An answer on another version of a text than its pair is judged on has the mark of such judgements.
-    """
-    files = {}
-    for opinion in on_record:
-        aside = {*opinion.set_aside}
-        answers = sorted((*opinion.set_aside, *opinion.settled), key=attrgetter("query_id", "doc_id", "repeat"))
-        shown = {answer: opinion.display_of(answer) for answer in answers}
-        numbers = numbers_of_answers(shown, study.version_numbers, study.queries)
-        files[f"{FOLDER}{file_name(opinion.asked.name, '.json')}"] = _described(opinion, study, terms, currency)
-        files[f"{FOLDER}{file_name(opinion.asked.name, '.jsonl')}"] = json_lines(
-            {"query_id": answer.query_id, "doc_id": answer.doc_id, "repeat": answer.repeat, "grade": answer.grade}
-            | ({"cannot_judge": True} if answer.cannot_judge else {})
-            | ({"reason": answer.reason or ""} if terms.with_text else {})
-            | ({"versions": numbers[answer]} if answer in numbers else {})
-            | ({"set_aside": True} if answer in aside else {})
-            for answer in answers
-        )
-    return files
-
-
-def _guidelines(opinion: OpinionOnRecord, study: Snapshot) -> dict[str, str]:
-    """SHA-256 of the guidelines that the prompts contain, by facet."""
-    displays = [(answer, opinion.display_of(answer)) for answer in (*opinion.settled, *opinion.set_aside)]
-    return {
-        study.facets[answer.query_id]: display["guidelines"] for answer, display in displays if "guidelines" in display
-    }
-
-
-def _described(opinion: OpinionOnRecord, study: Snapshot, terms: Terms, currency: str) -> str:
-    request, calls = opinion.asked, opinion.calls
-    answered = [call for call in calls if call.state in opinions.ANSWERED]
-    served: dict[tuple[str | None, str | None], list[str]] = {}
-    for call in answered:
-        served.setdefault((call.served, call.version), []).append(call.sent_at)
-    record: dict[str, Any] = {
-        "name": request.name,
-        "model": request.model,
-        "served": [
-            {"model": model, "version": version, "answers": len(times)}
-            for (model, version), times in sorted(served.items(), key=lambda item: min(item[1]))
-        ],
-        "settings": dict(request.settings),
-        "prompts": dict(sorted(request.prompts.items())),
-        "guidelines_sha256": dict(sorted(_guidelines(opinion, study).items())),
-        "examples": [list(pair) for pair in request.examples],
-        "early": [{"what": part, "why": reason} for _, part, reason in request.early],
-        "requests": {
-            state: sum(call.state == state for call in calls) for state in get_args(get_type_hints(ModelCall)["state"])
-        },
-        "tokens_in": sum(call.tokens_in or 0 for call in answered),
-        "tokens_out": sum(call.tokens_out or 0 for call in answered),
-        "tokens_estimated": sum(call.estimated for call in answered),
-        "cost": round(sum(call.cost for call in calls), 6),
-        "currency": currency,
-        "collection_published": terms.published or None,
-        "training_data": UNKNOWN,
-    }
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Protocol of judging, as it was sent to the assessors: guidelines, screen and plan, with their versions.

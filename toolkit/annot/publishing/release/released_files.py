@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from annot.base.errors import InputError
 from annot.base.names import counted, file_name
@@ -31,6 +31,7 @@ from annot.publishing.release.prose import (
     example_pairs,
     release_tables,
 )
+from annot.publishing.report.study import Study
 from annot.store.models import StoredRun
 from annot.study.shown_versions import numbers_of_answers
 from annot.study.snapshot import Snapshot
@@ -58,38 +59,63 @@ class ReleasedStudy:
     """Ids that the papers in queries and pools cite."""
     labels: Mapping[str, tuple[str, ...]]
     """Labels of the sentences of those papers."""
-    with_text: bool
+    report: Study
+    """Source of the report, with the terms of the release."""
 
 
-class MakeFiles(Protocol):
-    """Function that makes further files of a release, by path, with notes on what is left out."""
+@dataclass(frozen=True, slots=True)
+class ReleasedPart:
+    """Files that a wing or a plug-in adds to a release."""
 
-    def __call__(self, released: ReleasedStudy) -> tuple[dict[str, bytes], tuple[str, ...]]: ...
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Contents by path."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what is left out."""
+    told: tuple[str, ...] = ()
+    """Sentences for the lead alone, which no file has."""
+    texts: tuple[tuple[str, str], ...] = ()
+    """Texts of people that it makes public, each after the words that say which text it is."""
+    versions: frozenset[str] = frozenset()
+    """SHA-256 of the versions of papers that it speaks of."""
+
+
+MakeFiles = Callable[[ReleasedStudy], ReleasedPart]
+"""Function that makes further files of a release."""
+
+
+def part_added(released: ReleasedStudy) -> ReleasedPart:
+    """Everything that wings and plug-ins add to a release, together."""
+    makers: Mapping[str, MakeFiles] = loaded("release_files", released.report.settings.plugins.names)
+    parts = [make_files(released) for make_files in makers.values()]
+    return ReleasedPart(
+        {path: content for part in parts for path, content in part.files.items()},
+        tuple(note for part in parts for note in part.notes),
+        tuple(note for part in parts for note in part.told),
+        tuple(text for part in parts for text in part.texts),
+        frozenset[str]().union(*(part.versions for part in parts)),
+    )
 
 
 def release_files(
-    study: Snapshot,
-    corpus: tuple[Paper, ...],
-    citations: Mapping[str, tuple[str, ...]],
-    labels: Mapping[str, tuple[str, ...]],
+    released: ReleasedStudy,
     report: Mapping[str, str],
     facts: CollectionFacts,
     answers: Answers,
     *,
     words: PublishedWords,
     runs: Mapping[str, bytes],
-    opinions: Mapping[str, str],
+    added: ReleasedPart,
     notes: tuple[str, ...],
     versions: Sequence[Mapping[str, Any]] = (),
     missing: Sequence[str] | None,
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """All files but the checksums, by path, and `notes` with what is left out.
 
-    citations, labels: what the papers in queries and pools cite, and the labels of their sentences. report: its files
-    by name. words: what people wrote that goes out. runs, notes: see `run_files`. opinions: of models, by
-    path. versions: of texts that were corrected, for the file of versions.
+    report: its files by name. words: what people wrote that goes out. runs, notes: see `run_files`. added: see
+    `part_added`. versions: of texts that were corrected, for the file of versions.
     missing: what a draft lists as missing; None if it is no draft.
     """
+    study, corpus = released.study, released.corpus
     with_text, name = facts.terms.with_text, facts.collection.name
     qrels = study.outcome.qrels
     fields = fields_of(corpus, study.queries, study.texts, with_text=with_text)
@@ -106,12 +132,7 @@ def release_files(
     )
     files |= {f"pools/{file_name(pool.topic_id, '.jsonl')}": _utf8(pool_lines(pool)) for pool in study.pools.values()}
     files |= runs
-    released = ReleasedStudy(study, corpus, citations, labels, with_text)
-    misfits: list[str] = []
-    for make_files in loaded("release_files", study.ws.settings.plugins.names).values():
-        more, left_out = make_files(released)
-        files |= more
-        misfits += left_out
+    files |= added.files
     given_up = {pair: rulings[-1] for pair, rulings in study.outcome.unjudgeable.items()}
     overrides = study.ws.root / "templates"
     datasheet = datasheet_markdown(facts, answers, overrides=overrides)
@@ -125,7 +146,7 @@ def release_files(
             versions=numbers_of_answers(study.displays, study.version_numbers, study.queries),
             set_aside=set(study.outcome.set_aside),
         ),
-        **_edges(study, citations),
+        **_edges(study, released.citations),
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
         **report,
         **facts.protocol,
@@ -143,7 +164,6 @@ def release_files(
             warning=facts.sampled.warning if facts.sampled else "",
         ),
         **sample_files(study),
-        **opinions,
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }
@@ -155,7 +175,7 @@ def release_files(
     texts[CARD_FILE] = dataset_card(
         facts, beir=beir, fields=fields, examples=examples, holds=holds, overrides=overrides
     )
-    notes = (*notes, *_notes_on_topics(study), *misfits)
+    notes = (*notes, *_notes_on_topics(study), *added.notes)
     if missing is not None:
         values = {"title": facts.collection.title, "missing": missing, "notes": notes}
         texts[MISSING_FILE] = render("missing.md.j2", values, overrides=None)

@@ -93,11 +93,11 @@ def with_judged_sentences(queries: Iterable[Query], judged: Mapping[str, JudgedV
 
 
 def version_records(
-    study: Snapshot, judged: Mapping[str, JudgedVersion], *, of_models: Collection[str], with_text: bool
+    study: Snapshot, judged: Mapping[str, JudgedVersion], *, others: Collection[str], with_text: bool
 ) -> list[dict[str, Any]]:
-    """Every version of the corrected papers that people judged or a model read, as the file of versions has it.
+    """Every version of the corrected papers that people judged, as the file of versions has it.
 
-    of_models: SHA-256 of the texts that models read whose opinions are released.
+    others: SHA-256 of texts whose papers' versions it has, too.
     """
     return [
         version_record(version)
@@ -105,7 +105,7 @@ def version_records(
         | ({"content": json.loads(version.body)} if with_text else {})
         for version in numbered(by_part(study.text_versions))
         if version.subject in judged
-        or any(text_version.sha256 in of_models for text_version in study.text_versions[version.subject])
+        or any(text_version.sha256 in others for text_version in study.text_versions[version.subject])
     ]
 
 

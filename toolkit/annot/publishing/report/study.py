@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from annot.base.names import StudyVocabulary
 from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source, grouped
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.formats.trec import write_qrels
-from annot.judging.opinions.on_record import OpinionOnRecord, OpinionStatus, is_early, opinions_on_record
 from annot.judging.progress import settled_of
 from annot.judging.states import Examination, StateFinding, findings_of
 from annot.measuring import measured
@@ -24,10 +23,9 @@ from annot.measuring.diagnosis.findings import AssessorAnalysis
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import SampleCost
 from annot.measuring.forecast.hours import hours_spent, seconds_of, speed_of
-from annot.measuring.opinions.label_quality import Worth
 from annot.measuring.sampled.grades import GradeCounts
 from annot.measuring.sampled_study import grade_counts
-from annot.measuring.study_analyses import assessor_effect_of, judged_of, worth_of
+from annot.measuring.study_analyses import assessor_effect_of
 from annot.pools.drawn_pools import PoolOrigins, origins_of
 from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms, terms_of
@@ -35,6 +33,8 @@ from annot.store import facet_labels, papers
 from annot.study.outcome import Outcome, Pair
 from annot.study.snapshot import Snapshot
 from annot.study.workspace import read_kinds
+
+T = TypeVar("T")
 
 
 class Work(NamedTuple):
@@ -45,14 +45,6 @@ class Work(NamedTuple):
     answers: int
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredOpinion:
-    """Opinion of a model: its record and its quality."""
-
-    standing: OpinionStatus
-    worth: Worth
-
-
 @dataclass(frozen=True)
 class Study:
     """Source of all sections: a snapshot and its measurements."""
@@ -60,6 +52,13 @@ class Study:
     snapshot: Snapshot
     released: Terms | None = None
     """The terms of the release that the report is part of."""
+    _once: dict[Callable[[Study], Any], Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def once(self, function: Callable[[Study], T]) -> T:
+        """Result of a wing's or plug-in's function of this study, computed at the first call."""
+        if function not in self._once:
+            self._once[function] = function(self)
+        return cast("T", self._once[function])
 
     @property
     def terms(self) -> Terms:
@@ -296,36 +295,6 @@ class Study:
     def error_kinds(self) -> dict[Pair, str]:
         """Kind of error that the lead gave to a pair."""
         return read_kinds(self.snapshot.ws)
-
-    @cached_property
-    def opinions_on_record(self) -> tuple[OpinionOnRecord, ...]:
-        """The models' opinions, by name."""
-        return opinions_on_record(self.snapshot.ws)
-
-    @cached_property
-    def opinions(self) -> tuple[MeasuredOpinion, ...]:
-        """The models' opinions that may be shown: once people have settled all pairs, or by the lead's word."""
-        ws, on_record = self.snapshot.ws, [opinion for opinion in self.opinions_on_record if opinion.settled]
-        with ws.reading() as session:
-            if on_record and is_early(ws, session, "shown"):
-                on_record = [
-                    opinion for opinion in on_record if any(moment == "shown" for _, moment, _ in opinion.asked.early)
-                ]
-        if not on_record:
-            return ()
-        runs = self.runs if any(ws.runs.glob("*.run")) else {}
-        judged = judged_of(self.snapshot, runs)
-        return tuple(
-            MeasuredOpinion(
-                opinion.standing, worth_of(self.snapshot, judged, opinion.asked, opinion.settled, opinion.displays)
-            )
-            for opinion in on_record
-        )
-
-    @property
-    def reported_opinions(self) -> tuple[MeasuredOpinion, ...]:
-        """Opinions that are no trials."""
-        return tuple(opinion for opinion in self.opinions if opinion.standing.reported)
 
     @cached_property
     def effect(self) -> AssessorEffect | Undefined:

@@ -1,13 +1,14 @@
-"""Assessors: their judging, and its effect on the comparison of runs."""
+"""Assessors: their judging, its effect on the comparison of runs, and their training and other trials."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Undefined
+from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
 from annot.measuring.assessor_effect import FINAL, AssessorEffect
 from annot.measuring.diagnosis.findings import (
     AssessorAnalysis,
@@ -516,3 +517,82 @@ def _order(means: Mapping[str, float]) -> str:
         text += ("" if last is None else " = " if mean == last else ", ") + f"{tag} {100 * mean:.2f}"
         last = mean
     return text
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Judging beside the collection, as it is on record: who passed the training, hidden gold, and the sub-study.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+_Trial = Mapping[str, Any]
+
+
+def trials_appendix(study: Study) -> Iterator[Chapter]:
+    """The training with hidden gold, and the sub-study; each where something of it is on record."""
+    on_record = study.snapshot.trials
+    trained = list(recorded_against_gold(on_record, TRAIN))
+    hidden = list(recorded_against_gold(on_record, HIDDEN))
+    blocks = [
+        *([_against_gold("training", "Gold pairs", "gold", trained, study.words, verdict=True)] if trained else []),
+        *([_against_gold("hidden-gold", "Hidden pairs", "hidden", hidden, study.words)] if hidden else []),
+    ]
+    if blocks:
+        text = sentences("trials.against_gold", words=study.words, trained=trained, hidden=hidden, level=study.level)
+        yield Chapter("training", "Training of the assessors", text, tuple(blocks))
+    substudy = recorded_substudy(on_record)
+    if substudy is not None:
+        text = sentences("trials.substudy_told", words=study.words, substudy=substudy, level=study.level)
+        yield Chapter("substudy", "Sub-study on full texts", text, tuple(_substudy(substudy, study.words)))
+
+
+def _against_gold(
+    name: str, heading: str, gold: str, rows: Sequence[_Trial], words: StudyVocabulary, *, verdict: bool = False
+) -> Table:
+    return table(
+        name,
+        rows,
+        [Column("Assessor", lambda row: row["assessor"])],
+        [
+            *([Column[_Trial]("Batches", lambda row: row["batches"])] if verdict else []),
+            Column(heading, lambda row: row[gold]),
+            Column("Answered", lambda row: row["answered"]),
+            Column("Compared", lambda row: row["pairs"]),
+            Column("Kappa (quadratic)", lambda row: cells.measured(row["kappa"], cells.COEFFICIENT)),
+            *([Column[_Trial]("Verdict", lambda row: row["verdict"])] if verdict else []),
+        ],
+        caption=f"trials.{name.replace('-', '_')}",
+        command="annot train report",
+        words=words,
+    )
+
+
+def _substudy(substudy: _Trial, words: StudyVocabulary) -> Iterator[Table]:
+    command = "annot substudy report"
+    titles = {"spearman_rho": "Spearman's rho", "alpha_ordinal": "Alpha (ordinal)", "kappa": "Cohen's kappa"}
+    yield table(
+        "substudy",
+        substudy["compared"],
+        [Column[_Trial]("First", lambda row: row["first"]), Column("Second", lambda row: row["second"])],
+        [
+            Column("Pairs", lambda row: row["pairs"]),
+            *columns_for(
+                titles, lambda row, name: cells.measured(row["figures"][name], cells.COEFFICIENT), titles.__getitem__
+            ),
+            Column("Equal grades, %", lambda row: cells.measured(row["figures"]["percent"], cells.PERCENTAGE)),
+        ],
+        caption="trials.substudy",
+        command=command,
+        words=words,
+    )
+    yield table(
+        "substudy-times",
+        substudy["views"],
+        [Column[_Trial]("View", lambda row: row["view"])],
+        [
+            Column("Timed pairs", lambda row: row["timed"]),
+            Column("Seconds per pair", lambda row: cells.measured(row["seconds"], cells.SECONDS)),
+        ],
+        caption="trials.substudy_times",
+        command=command,
+        words=words,
+    )

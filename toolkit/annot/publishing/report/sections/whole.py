@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from annot import __version__
 from annot.base.plugins import loaded, versions_of
@@ -12,7 +13,7 @@ from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
 from annot.publishing.report.notices import RESTS_ON, notices, untrue_verdict
-from annot.publishing.report.sections import agreement, assessors, collection, opinions, runs
+from annot.publishing.report.sections import agreement, assessors, collection, runs
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
@@ -33,7 +34,18 @@ Sections = Callable[[Study], Iterable[Chapter]]
 """Function that makes chapters of the report."""
 
 
-def _no_chapters(_study: Study) -> Iterable[Chapter]:
+class PagePart(NamedTuple):
+    """Part of datasheet and card."""
+
+    heading: str
+    """Heading in the datasheet."""
+    introduction: str
+    """First paragraph in the card, which has no heading for it."""
+    text: str
+    """Markdown; lines of a paragraph are joined."""
+
+
+def _none(_study: Study) -> tuple[()]:
     return ()
 
 
@@ -41,20 +53,27 @@ def _no_chapters(_study: Study) -> Iterable[Chapter]:
 class ReportSections:
     """Chapters that a wing or a plug-in adds to the report."""
 
-    body: Sections = _no_chapters
+    body: Sections = _none
     """Chapters at the end of the text."""
-    appendix: Sections = _no_chapters
+    appendix: Sections = _none
     """Chapters at the end of the appendix, before the rules."""
+    pages: Callable[[Study], Iterable[PagePart]] = _none
+    """Parts of datasheet and card."""
 
 
 MakeFacts = Callable[[Study], Iterable[Fact]]
 """Function that makes facts of a release, which datasheet, card, report and Croissant have."""
 
 
+def sections_added(study: Study) -> tuple[ReportSections, ...]:
+    """What wings and plug-ins add to the report, the datasheet and the card."""
+    return tuple(loaded("report_sections", study.settings.plugins.names).values())
+
+
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
-    added: Sequence[ReportSections] = tuple(loaded("report_sections", study.settings.plugins.names).values())
+    added = sections_added(study)
     return Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
@@ -68,7 +87,6 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *collection.examples_body(study),
             runs.body(study),
             assessors.body(study),
-            *opinions.body(study),
             *(chapter for sections in added for chapter in sections.body(study)),
         ),
         appendix=_with_notes(
@@ -78,11 +96,10 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *collection.examples_appendix(study),
             *agreement.appendix(study),
             assessors.appendix(study),
-            *opinions.trials_appendix(study),
+            *assessors.trials_appendix(study),
             *runs.appendix(study),
             *runs.analyses_appendix(study),
             *assessors.effect_appendix(study),
-            *opinions.appendix(study),
             *(chapter for sections in added for chapter in sections.appendix(study)),
             _rules(study),
         ),

@@ -8,19 +8,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 import tomlkit
-
 from annot.base.errors import Faults, InputError, MissingInput, numbered
 from annot.base.names import counted, known_query, moment_now
-from annot.store import opinions, people, pools, projects
+from annot.judging.exchange.outgoing import HiddenWords
+from annot.store import people, pools, projects
 from annot.store.answers import JUDGEMENTS
 from annot.store.models import AskedModel, ModelCall, Session
-from annot.store.opinions import ANSWERED, READ, REFUSED
 from annot.store.pools import read_queries
 from annot.store.shown import Display, display_parts, hash_of_text
 from annot.study import workspace
 from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair, outcome_of
 from annot.study.workspace import SETTINGS_FILE, Workspace, given_text, write_file
+
+from annot_opinions import stored
+from annot_opinions.stored import ANSWERED, READ, REFUSED
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Opinions asked or shown before people have judged may sway them, so the lead gives a reason that is published.
@@ -60,20 +62,24 @@ def check_early(ws: Workspace, session: Session, what: What, *, why: str | None)
 
 def note_early(session: Session, name: str, what: What, why: str) -> None:
     """Put the reason on record, once."""
-    model = opinions.read_asked_model(session, name)
+    model = stored.read_asked_model(session, name)
     if (what, why) not in {(entry[1], entry[2]) for entry in model.early}:
-        opinions.put_asked_model(session, model._replace(early=(*model.early, (moment_now(), what, why))))
+        stored.put_asked_model(session, model._replace(early=(*model.early, (moment_now(), what, why))))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Permission to send texts of the study to a model on another machine: asked once, and noted in annot.toml.
 #
 # A study may come from someone else, so the address has to be allowed by the owner of this machine too:
-# `study.doors`.
+# `annot.study.workspace`.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 LEAVES = "may_leave_this_machine"
+KEY_VARIABLE = "ANNOT_OPINION_KEY"
+"""Environment variable with the key of the model's server."""
+WORDS = HiddenWords(names=stored.read_model_names, texts=stored.read_reasons, variables=(KEY_VARIABLE,))
+"""Names of models and their opinions, and the reasons that models gave, which no task may show."""
 
 
 def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str], bool] | None) -> None:
@@ -224,7 +230,7 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
     """The figures of one opinion. calls: every request under its name."""
     settings = ws.settings.opinions.get(record.name)
     planned = _planned_pairs(session) - {*record.examples}
-    current, others = (list(opinions.opinions_from(part)) for part in on_judged_texts(session, calls))
+    current, others = (list(stored.opinions_from(part)) for part in on_judged_texts(session, calls))
     current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
     answered = [call for call in calls if call.state in ANSWERED]
     return OpinionStatus(
@@ -267,11 +273,11 @@ class OpinionOnRecord:
     """One opinion with every request for it."""
 
     def __init__(self, ws: Workspace, session: Session, asked: AskedModel) -> None:
-        self.asked, self.calls = asked, opinions.read_calls(session, asked.name)
+        self.asked, self.calls = asked, stored.read_calls(session, asked.name)
         current, others = on_judged_texts(session, self.calls)
-        self.settled = tuple(opinions.opinions_from(current))
+        self.settled = tuple(stored.opinions_from(current))
         """Final opinion of the model on each pair, on the texts on which it is judged."""
-        self.set_aside = tuple(opinions.opinions_from(others))
+        self.set_aside = tuple(stored.opinions_from(others))
         """Opinions on other versions of the texts."""
         self.displays = display_parts(session, (call.shown_sha256 for call in self.calls))
         """Displays of its prompts, by hash."""
@@ -285,7 +291,7 @@ class OpinionOnRecord:
 def opinions_on_record(ws: Workspace) -> tuple[OpinionOnRecord, ...]:
     """All opinions of a study, by name."""
     with ws.reading() as session:
-        return tuple(OpinionOnRecord(ws, session, model) for model in opinions.read_asked_models(session))
+        return tuple(OpinionOnRecord(ws, session, model) for model in stored.read_asked_models(session))
 
 
 def served_models(calls: Iterable[ModelCall]) -> Mapping[tuple[str, str], tuple[str, int]]:

@@ -12,19 +12,20 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import httpx
-
 from annot.base.errors import InputError, ModelError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
-from annot.judging.opinions.prompts import completion_of, read_answer, unreadable_answer
 from annot.labelstudio.http_client import TOO_MANY, asked_to_wait, is_loopback
-from annot.store import opinions
 from annot.store.models import ModelCall
-from annot.store.opinions import ANSWERED, READ, UNREADABLE_AFTER
 from annot.store.shown import hash_of_text
 from annot.study.outcome import Pair
 from annot.study.workspace import Workspace
+
+from annot_opinions import stored
+from annot_opinions.on_record import KEY_VARIABLE
+from annot_opinions.prompts import completion_of, read_answer, unreadable_answer
+from annot_opinions.stored import ANSWERED, READ, UNREADABLE_AFTER
 
 # ----------------------------------------------------------------------------------------------------------------------
 # A server that speaks OpenAI's chat completions: one request, and what came of it. By httpx alone.
@@ -38,8 +39,6 @@ from annot.study.workspace import Workspace
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-KEY_VARIABLE = "ANNOT_OPINION_KEY"
-"""The environment variable with the key."""
 LONGEST_BODY = 1_000_000
 """Bytes of one answer; no grade with a reason needs more."""
 BLOTTED = "[the key]"
@@ -462,7 +461,7 @@ class OpinionRequester:
         shown = self.shown_sha256[question.pair]
         call = ModelCall(*key, "sent", hash_of_text(prompt), sent_at, most, shown_sha256=shown)
         with self.ws.writing() as session:
-            opinions.note_sent(session, call)
+            stored.note_sent(session, call)
         self.spent += most
         self._under_way += 1
         try:
@@ -471,7 +470,7 @@ class OpinionRequester:
             self._under_way -= 1
         call = self._answered(call, reply, prompt)
         with self.ws.writing() as session:
-            opinions.note_answer(session, call)
+            stored.note_answer(session, call)
         self.spent += call.cost - most
         self.longest = max(self.longest, call.tokens_out or 0)
         return call, reply

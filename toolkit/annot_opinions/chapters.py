@@ -1,19 +1,21 @@
-"""Opinions of models, and trials in addition to the collection."""
+"""Chapters of the report on models' opinions, and their part of datasheet and card."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Estimate, Undefined
-from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
-from annot.measuring.opinions.label_quality import EACH, FINAL, PEOPLE, OpinionAgreement, Worth
-from annot.measuring.opinions.self_preference import RunUnderOpinion
+from annot.base.templating import render
 from annot.publishing.report import cells
-from annot.publishing.report.study import MeasuredOpinion, Study
+from annot.publishing.report.sections.whole import PagePart, ReportSections
+from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Column, Table, columns_for, facet_column, sentences, table
+
+from annot_opinions.label_quality import EACH, FINAL, PEOPLE, OpinionAgreement, Worth
+from annot_opinions.measured import MeasuredOpinion, recorded_opinions, reported_opinions
+from annot_opinions.self_preference import RunUnderOpinion
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Opinions of models, and their quality; nothing in a study in which no model was asked.
@@ -31,7 +33,7 @@ FIGURES = {
 
 def body(study: Study) -> Iterator[Chapter]:
     """The first sentences, and a table with a row for each opinion."""
-    if reported := study.reported_opinions:
+    if reported := reported_opinions(study):
         yield Chapter(
             "opinions",
             "What a model would have judged",
@@ -42,7 +44,7 @@ def body(study: Study) -> Iterator[Chapter]:
 
 def appendix(study: Study) -> Iterator[Chapter]:
     """Chapter with all figures of every opinion."""
-    if reported := study.reported_opinions:
+    if reported := reported_opinions(study):
         yield Chapter(
             "opinions-all",
             "Opinions of models, compared with people",
@@ -242,79 +244,24 @@ def _favours(worth: Worth) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Judging beside the collection, as it is on record: who passed the training, hidden gold, and the sub-study.
+# Datasheet and card of a release: the same first sentences, with the figures on record.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-_OnRecord = Mapping[str, Any]
+def page_parts(study: Study) -> Iterator[PagePart]:
+    """The part on models of datasheet and card, if one was asked whose opinion is reported, or asked early."""
+    reported = reported_opinions(study)
+    trials = [opinion.standing for opinion in recorded_opinions(study) if not opinion.standing.reported]
+    early = [standing for standing in trials if standing.early]
+    if reported or early:
+        rows = [(opinion.standing, told) for opinion, told in zip(reported, paragraphs_of(reported), strict=True)]
+        values = {"opinions": rows, "early_trials": early, "published": study.terms.published}
+        pairs = "the same pairs" if reported else "some pairs"
+        yield PagePart(
+            heading="What models would have judged",
+            introduction=f"Models were asked for their opinion of {pairs}, apart from people's grades:",
+            text=render("opinions.md.j2", values, overrides=study.snapshot.ws.root / "templates"),
+        )
 
 
-def trials_appendix(study: Study) -> Iterator[Chapter]:
-    """The training with hidden gold, and the sub-study; each where something of it is on record."""
-    on_record = study.snapshot.trials
-    trained = list(recorded_against_gold(on_record, TRAIN))
-    hidden = list(recorded_against_gold(on_record, HIDDEN))
-    blocks = [
-        *([_against_gold("training", "Gold pairs", "gold", trained, study.words, verdict=True)] if trained else []),
-        *([_against_gold("hidden-gold", "Hidden pairs", "hidden", hidden, study.words)] if hidden else []),
-    ]
-    if blocks:
-        text = sentences("trials.against_gold", words=study.words, trained=trained, hidden=hidden, level=study.level)
-        yield Chapter("training", "Training of the assessors", text, tuple(blocks))
-    substudy = recorded_substudy(on_record)
-    if substudy is not None:
-        text = sentences("trials.substudy_told", words=study.words, substudy=substudy, level=study.level)
-        yield Chapter("substudy", "Sub-study on full texts", text, tuple(_substudy(substudy, study.words)))
-
-
-def _against_gold(
-    name: str, heading: str, gold: str, rows: Sequence[_OnRecord], words: StudyVocabulary, *, verdict: bool = False
-) -> Table:
-    return table(
-        name,
-        rows,
-        [Column("Assessor", lambda row: row["assessor"])],
-        [
-            *([Column[_OnRecord]("Batches", lambda row: row["batches"])] if verdict else []),
-            Column(heading, lambda row: row[gold]),
-            Column("Answered", lambda row: row["answered"]),
-            Column("Compared", lambda row: row["pairs"]),
-            Column("Kappa (quadratic)", lambda row: cells.measured(row["kappa"], cells.COEFFICIENT)),
-            *([Column[_OnRecord]("Verdict", lambda row: row["verdict"])] if verdict else []),
-        ],
-        caption=f"trials.{name.replace('-', '_')}",
-        command="annot train report",
-        words=words,
-    )
-
-
-def _substudy(substudy: _OnRecord, words: StudyVocabulary) -> Iterator[Table]:
-    command = "annot substudy report"
-    titles = {"spearman_rho": "Spearman's rho", "alpha_ordinal": "Alpha (ordinal)", "kappa": "Cohen's kappa"}
-    yield table(
-        "substudy",
-        substudy["compared"],
-        [Column[_OnRecord]("First", lambda row: row["first"]), Column("Second", lambda row: row["second"])],
-        [
-            Column("Pairs", lambda row: row["pairs"]),
-            *columns_for(
-                titles, lambda row, name: cells.measured(row["figures"][name], cells.COEFFICIENT), titles.__getitem__
-            ),
-            Column("Equal grades, %", lambda row: cells.measured(row["figures"]["percent"], cells.PERCENTAGE)),
-        ],
-        caption="trials.substudy",
-        command=command,
-        words=words,
-    )
-    yield table(
-        "substudy-times",
-        substudy["views"],
-        [Column[_OnRecord]("View", lambda row: row["view"])],
-        [
-            Column("Timed pairs", lambda row: row["timed"]),
-            Column("Seconds per pair", lambda row: cells.measured(row["seconds"], cells.SECONDS)),
-        ],
-        caption="trials.substudy_times",
-        command=command,
-        words=words,
-    )
+SECTIONS = ReportSections(body=body, appendix=appendix, pages=page_parts)

@@ -7,7 +7,7 @@ does not judge
     answers are one grade and people's final grades of these pairs are more varied; or the interval of Spearman's rho
     with the final grades is not above 0 (without an interval, its value).
 favours X
-    A run gains more than the opinion's errors explain (`annot.measuring.opinions.self_preference`). All such runs
+    A run gains more than the opinion's errors explain (`annot_opinions.self_preference`). All such runs
     are named, the one that gains most first. A run that loses without another's gain is named at the end of the other
     sentences.
 noisy
@@ -39,7 +39,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
 from annot.base.names import counted, verb
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
@@ -48,7 +47,8 @@ from annot.base.stats.values import Estimate, Interval, Undefined, Value, roundi
 from annot.measuring.agreement import estimates
 from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, ends_of
 from annot.measuring.agreement.estimates import TOGETHER
-from annot.measuring.opinions.self_preference import Favour, FavourRule, OpinedPair, favour
+
+from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Agreement of an opinion with each assessor, with the final grades and with itself, next to the agreement of people.

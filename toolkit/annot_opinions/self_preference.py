@@ -31,7 +31,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.inference import (
     POWER,

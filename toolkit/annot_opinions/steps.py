@@ -16,7 +16,6 @@ from statistics import median_low
 from typing import Any
 
 import httpx
-
 from annot.base.errors import BusyError, InputError, MissingInput, ModelError
 from annot.base.names import StudyVocabulary, counted, moment_now, near, verb
 from annot.base.records import Advance, Qrel
@@ -24,22 +23,23 @@ from annot.base.settings import OpinionSettings
 from annot.formats.trec import MODEL_MARK, write_qrels
 from annot.judging.exchange.displayed_content import waiting_pairs
 from annot.judging.exchange.outgoing import refuse_uncorrected
-from annot.judging.opinions import asking, on_record
-from annot.judging.opinions.on_record import Selection as Selection
-from annot.judging.opinions.prompts import Prompts
-from annot.measuring.study_analyses import runs_of_family
-from annot.publishing.report.sections import opinions as section
-from annot.publishing.report.study import MeasuredOpinion, Study
+from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.report.terminal import table_text, wrapped
-from annot.store import models, opinions, pools, runs, trials
+from annot.store import models, pools, runs, trials
 from annot.store.models import AskedModel, ModelCall, Session
-from annot.store.opinions import READ
 from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
+
+from annot_opinions import asking, on_record, stored
+from annot_opinions import chapters as section
+from annot_opinions.measured import MeasuredOpinion, measured_opinions, runs_of_family
+from annot_opinions.on_record import Selection as Selection
+from annot_opinions.prompts import Prompts
+from annot_opinions.stored import READ
 
 # ----------------------------------------------------------------------------------------------------------------------
 # A model is asked for its opinion of many pairs. It is kept apart from people's grades.
@@ -147,16 +147,16 @@ def ask(
         on_record.check_leaving(ws, name, ready.settings.url, may_leave)
     with _alone(ws, name), ws.opened() as study:
         with study.writing() as session:
-            calls = opinions.read_calls(session, name)  # Another program may have asked until now.
+            calls = stored.read_calls(session, name)  # Another program may have asked until now.
             questions = _open_questions(session, ready.pairs, ready.settings, calls, ready.prompts)
-            opinions.put_asked_model(session, ready.record)
+            stored.put_asked_model(session, ready.record)
             displays = {question.pair: as_json(ready.prompts.display_of(question.pair)) for question in questions}
             keep_contents(session, [*ready.prompts.contents.values(), *displays.values()])
             if ready.early is not None:
                 on_record.note_early(session, name, "asked", ready.early)
 
         async def go(advance: Advance) -> asking.OpinionRequester:
-            server = asking.ModelServer(ready.settings, os.environ.get(asking.KEY_VARIABLE, ""), transport)
+            server = asking.ModelServer(ready.settings, os.environ.get(on_record.KEY_VARIABLE, ""), transport)
             requester = asking.OpinionRequester(
                 *(study, name, ready.settings, server, ready.prompts.of),
                 {pair: hash_of_text(display) for pair, display in displays.items()},
@@ -170,12 +170,12 @@ def ask(
         with watch() as advance:
             requester = asyncio.run(go(advance))
         with study.reading() as session:
-            calls = opinions.read_calls(session, name)
+            calls = stored.read_calls(session, name)
             current, _ = on_judged_texts(session, calls)
-            standing = on_record.status_of(ws, session, opinions.read_asked_model(session, name), calls)
+            standing = on_record.status_of(ws, session, stored.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
     open_pairs = {(*question.pair, question.repeat) for question in questions}
-    settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in opinions.opinions_from(current))
+    settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in stored.opinions_from(current))
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(requester.refused.items()))
     return AskedOpinion(
         standing,
@@ -221,10 +221,10 @@ def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) ->
 
 def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
     with ws.reading() as session:
-        calls = opinions.read_calls(session, name)
+        calls = stored.read_calls(session, name)
         shown = display_parts(session, (call.shown_sha256 for call in calls))
         waiting = waiting_pairs(session)
-        before = next((model for model in opinions.read_asked_models(session) if model.name == name), None)
+        before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
         gold = trials.read_gold(session)
         facets = {query.query_id: query.facet for query in pools.read_queries(session)}
         settings = _settings_of(ws, name)
@@ -434,12 +434,11 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
     is shown before all pairs are settled; it goes on record.
     """
     with ws.writing() as session:
-        record = opinions.read_asked_model(session, name)
+        record = stored.read_asked_model(session, name)
         if (reason := on_record.check_early(ws, session, "shown", why=before_judging)) is not None:
             on_record.note_early(session, name, "shown", reason)
         current, others = (
-            list(opinions.opinions_from(calls))
-            for calls in on_judged_texts(session, opinions.read_calls(session, name))
+            list(stored.opinions_from(calls)) for calls in on_judged_texts(session, stored.read_calls(session, name))
         )
     grades = {
         pair: [opinion.grade for opinion in several if opinion.grade is not None]
@@ -468,7 +467,7 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
     Raises MissingInput if no model was asked, or none has answered yet.
     """
     with ws.reading() as session:
-        names = opinions.opinion_names(session) if name is None else (opinions.read_asked_model(session, name).name,)
+        names = stored.opinion_names(session) if name is None else (stored.read_asked_model(session, name).name,)
         if not names:
             raise MissingInput("no model was asked for an opinion", hint="ask one with `annot opinion ask`")
         reason = on_record.check_early(ws, session, "shown", why=before_judging)
@@ -476,7 +475,7 @@ def measure(ws: Workspace, name: str | None, *, before_judging: str | None) -> t
         with ws.writing() as session:
             for opinion_name in names:
                 on_record.note_early(session, opinion_name, "shown", reason)
-    measured = tuple(opinion for opinion in Study(read_snapshot(ws)).opinions if opinion.worth.name in names)
+    measured = tuple(opinion for opinion in measured_opinions(Study(read_snapshot(ws))) if opinion.worth.name in names)
     if not measured:
         raise MissingInput(
             f"opinion {names[0]}: no answer yet on the texts that are judged",

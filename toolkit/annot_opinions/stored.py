@@ -10,8 +10,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import select
-
 from annot.base.errors import MissingInput
 from annot.base.names import near
 from annot.formats.paper_text import count_words
@@ -26,6 +24,7 @@ from annot.store.models import (
     read_in_order,
 )
 from annot.store.shown import Texts, display_parts, texts_in
+from sqlalchemy import select
 
 READ = frozenset(("read", "cannot_judge"))
 """States of a request whose answer was read: a grade, or "cannot judge"."""

@@ -1,1 +1,0 @@
-"""A model is asked for its opinion of pairs: prompts, answers, the server, and the record of each request."""
