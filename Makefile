@@ -11,6 +11,8 @@ STAMP := $(VENV)/.ready
 NEURAL := $(VENV)/.ready-neural
 TORCH ?= torch==2.13.0
 N ?= 100000
+# What Python compiles is kept, the tests' asserts among it: to compile all anew takes half of the time before a first test.
+unexport PYTHONDONTWRITEBYTECODE
 QUICK = not studio and not browser and not postgres and not benchmark and not long
 
 .PHONY: demo test test-benchmarks test-long test-neural check docs bench pictures format facet-model golden wheel clean

@@ -18,9 +18,8 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 from command import Command
-from importers import made_records
 
-from pools import ANNOT, measured
+from pools import ANNOT, measured, texts
 
 RECORDS, DEPTH, HIGHEST = 1_400, 1_000, 2
 MEASURE = """
@@ -88,15 +87,15 @@ def report(name: str, words: list[object], files: dict[str, Path]) -> None:
 def make(folder: Path, topics: int, documents: int, people: int, runs: int) -> None:
     """Write all files, and make the two studies that they are imported into."""
     rng = random.Random(46)
-    texts = [record for record in made_records(1_500) if record.abstract][:RECORDS]
-    ids = [str(record.number) for record in texts]
+    papers = {str(number): text for number, text in enumerate(texts(RECORDS, seed=13), 1)}
+    ids = list(papers)
     write(folder / "papers.jsonl", (
-        json.dumps({"paper_id": str(record.number), "title": record.title, "abstract": record.abstract})
-        for record in texts
+        json.dumps({"paper_id": name, "title": title, "abstract": sentences})
+        for name, (title, sentences) in papers.items()
     ))  # fmt: skip
     names = [str(number) for number in range(1, topics + 1)]
     write(folder / "topics.jsonl", (
-        json.dumps({"topic_id": name, "title": record.title}) for name, record in zip(names, texts, strict=False)
+        json.dumps({"topic_id": name, "title": title}) for name, (title, _) in zip(names, papers.values(), strict=False)
     ))  # fmt: skip
     pairs = [(name, doc) for name in names for doc in sorted(rng.sample(ids, min(documents, RECORDS)))]
     grades = {pair: min(HIGHEST, int(rng.expovariate(1.2))) for pair in pairs}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import signal
@@ -52,22 +51,6 @@ def test_what_is_restored_is_what_was_there(backup: Path, tmp_path: Path) -> Non
         annot_done("status", "--json", folder=tmp_path / "again").data
         == annot_done("status", "--json", folder=tmp_path / "study").data
     )
-
-
-def test_a_backup_takes_no_other_backup_and_nothing_that_can_be_made_again(backup: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "study"
-    (folder / ".annot" / "studio").mkdir(parents=True)
-    (folder / ".annot" / "studio" / "passwords.tsv").write_text("a1\tsecret\n")
-    (folder / "far").symlink_to(tmp_path, target_is_directory=True)
-    shutil.copy(backup, folder / "earlier.tar.gz")
-    (folder / "corpus" / "mine.tar.gz").write_bytes(gzip.compress(b"no backup"))
-    taken = annot_done("backup", "second.tar.gz", folder=folder)
-    assert "far: left out, a link to " in taken.stderr
-    with tarfile.open(folder / "second.tar.gz") as tar:
-        names = [name for name in tar.getnames() if name.startswith("files/")]
-    assert "files/corpus/mine.tar.gz" in names
-    assert "files/notes/meeting.txt" in names
-    assert not [name for name in names if "studio" in name or "earlier" in name or "annot.db" in name or "far" in name]
 
 
 def test_a_study_is_not_restored_over_another_unasked(backup: Path, tmp_path: Path) -> None:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import tarfile
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.study import backups
 from annot.study.backups import keep_backup
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done, difference, snapshot
-from hostile_backups import Backup
 
 Study = Callable[[str], Path]
 
@@ -44,22 +39,6 @@ def test_one_is_taken_before_whatever_deletes_and_none_where_nothing_is_deleted(
     assert "fic0407-background" in annot_done("query", "list", folder=folder).stdout
     annot_done("check", "plan", folder=folder)
     assert taken(folder)[3:] == ["before-restore"]
-
-
-def test_it_holds_database_plan_and_settings_and_is_private(study: Study) -> None:
-    folder = study("judged")
-    path = keep_backup(Workspace.open(folder), "after push")
-    assert path is not None
-    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    with tarfile.open(path) as tar:
-        names = tar.getnames()
-    files = [name for name in names if name.startswith("files/")]
-    assert files == ["files/annot.toml", "files/pools/plan.jsonl", "files/pools/plan.manifest.json"]
-    assert "database/judgement.jsonl" in names
-    assert not [name for name in names if name.startswith("server/")]
-    # The same again is not kept twice.
-    assert keep_backup(Workspace.open(folder), "after push") is None
-    assert kept(folder) == [path]
 
 
 def test_a_lost_database_comes_back_with_its_plan_and_nothing_else_changes(study: Study) -> None:
@@ -97,36 +76,6 @@ def test_one_that_would_replace_something_asks_first_and_moves_it_aside(study: S
     assert "# since" not in settings.read_text(encoding="utf-8")
 
 
-def test_the_last_ten_are_kept_and_the_last_of_each_day_for_thirty_days(study: Study) -> None:
-    folder = study("planned")
-    ws = Workspace.open(folder)
-    now = datetime.now(UTC)
-    places = folder / "backups"
-    first = keep_backup(ws, "push")
-    assert first is not None
-    for hours in range(1, 24 * 40, 6):
-        moment = (now - timedelta(hours=hours)).strftime(backups.MOMENT)
-        shutil.copy(first, places / f"auto-{moment}-push.tar.gz")
-    (places / "mine.tar.gz").write_bytes(b"")
-    with (folder / "pools" / "plan.jsonl").open("a") as plan:
-        plan.write("\n")
-    keep_backup(ws, "push")
-    left = kept(folder)
-    days = {path.name[5:13] for path in left}
-    assert 30 <= len(days) <= 31
-    assert min(days) >= f"{now - timedelta(days=30):%Y%m%d}"
-    assert 38 <= len(left) <= 40
-    assert (places / "mine.tar.gz").exists()
-
-
-def test_none_is_taken_sooner_than_asked(study: Study) -> None:
-    ws = Workspace.open(study("planned"))
-    assert keep_backup(ws, "after pull", apart=timedelta(minutes=10)) is not None
-    (ws.pools / "plan.jsonl").write_text("", encoding="utf-8")
-    assert keep_backup(ws, "after pull", apart=timedelta(minutes=10)) is None
-    assert keep_backup(ws, "after pull") is not None
-
-
 def test_a_link_in_the_place_of_the_folder_is_not_followed_unasked(study: Study, tmp_path: Path) -> None:
     folder = study("planned")
     (tmp_path / "elsewhere").mkdir()
@@ -134,15 +83,3 @@ def test_a_link_in_the_place_of_the_folder_is_not_followed_unasked(study: Study,
     with pytest.raises(InputError, match="backups, a link, asks for"):
         keep_backup(Workspace.open(folder), "after push")
     assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_a_part_of_a_study_brings_nothing_but_settings_and_plan(study: Study) -> None:
-    folder = study("planned")
-    path = keep_backup(Workspace.open(folder), "after push")
-    assert path is not None
-    backup = Backup.read(path)
-    backup.put("files/guidelines/method.md", b"# Theirs")
-    backup.write(folder / "theirs.tar.gz")
-    refused = annot("restore", "theirs.tar.gz", "--replace", folder=folder)
-    assert refused.exit_code == 2
-    assert "guidelines/method.md: found in a backup of the database" in refused.message()

@@ -91,21 +91,3 @@ def test_a_reader_draws_the_same_cited_papers(released: Path, reader: Callable[[
         json.loads(path.read_text(encoding="utf-8").splitlines()[0]) for path in (released / "out/pools").iterdir()
     ]
     assert drawn == {head["topic_id"]: (len(theirs[head["topic_id"]]), head["cited_outside"]) for head in heads}
-
-
-def test_the_release_imported_has_the_same_pools(released: Path, reader: Callable[[], Path]) -> None:
-    folder = reader()
-    annot_done("import", "--as", "csfcube", released / "out" / "csfcube", folder=folder)
-    for path in (released / "out" / "pools").glob("*.jsonl"):
-        head, *theirs = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        ours = annot_done("pool", "show", head["topic_id"], "--json", folder=folder).data["entries"]
-        told = [{one["doc_id"]: one["drawn"]["method"] for one in entries} for entries in (ours, theirs)]
-        assert told[0] == told[1]
-
-
-def test_the_card_names_the_edges(released: Path) -> None:
-    lines = (released / "out" / "citations.tsv").read_text().splitlines()
-    assert lines[0] == "citing\tcited"
-    assert {line.split("\t")[1] for line in lines if line.startswith(PAPER)} > {*ADDED}
-    assert "nowhere" not in "".join(lines)
-    assert "`citations.tsv`" in (released / "out" / "README.md").read_text()

@@ -48,26 +48,6 @@ def test_a_database_that_is_gone_from_beside_its_study_is_told_with_the_newest_b
         assert "annot restore" not in annot_done(*command.split(), folder=folder).stderr
 
 
-@pytest.mark.postgres
-def test_in_a_second_folder_on_the_same_server_the_folders_to_share_are_named(
-    study: Study, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, second = study("planned"), tmp_path / "second"
-    annot_done("backup", tmp_path / "study.tar.gz", folder=folder)
-    monkeypatch.setenv("ANNOT_DATABASE", postgres_url)
-    annot_done("restore", tmp_path / "study.tar.gz", tmp_path / "first", folder=tmp_path)
-    annot_done("init", second, "--name", "annot-demo", folder=tmp_path)
-    for command in ("pool", "corpus show", "run fabs_tfidf"):
-        told = annot(*command.split(), folder=second)
-        assert "its study has corpus/ and pools/, but this folder does not" in told.message()
-        assert "share that folder among the leads" in told.message()
-        assert "corpus add" not in told.message()
-        assert told.exit_code == 2
-    status = annot_done("status", folder=second)
-    assert "its study has corpus/ and pools/, but this folder does not" in status.stderr
-    assert annot_done("status", folder=tmp_path / "first").stderr == ""
-
-
 def add_a_column(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE query ADD COLUMN note TEXT"))
 

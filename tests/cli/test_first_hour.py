@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
 PASSAGE = "Crown fires spread fastest on steep slopes. We measured spread on nine slopes. Slope explained half of it."
@@ -36,52 +34,6 @@ def test_passages_without_titles_lead_to_a_study_of_questions(tmp_path: Path) ->
     assert "9 kept" in annot_done("corpus", "add", given, folder=tmp_path / "study").stdout
 
 
-def test_a_command_in_a_folder_of_a_study_works_on_the_study(study: Callable[[str], Path]) -> None:
-    folder = study("labelled")
-    expected = annot_done("status", folder=folder).stdout
-    deep = folder / "exports" / "old"
-    deep.mkdir()
-    assert annot_done("status", folder=deep).stdout == expected
-    # The folder that is named is the one that is meant.
-    assert annot("status", "-C", "exports", folder=folder).exit_code == 2
-    annot_done("query", "sample", folder=deep)
-    assert (folder / "queries.csv").is_file()
-    assert not [*deep.iterdir()]
-    (folder / "queries.csv").replace(deep / "rated.csv")
-    chosen = annot("query", "choose", "2", "--sheet", "rated.csv", folder=deep)
-    assert "none of the" in chosen.stderr  # the sheet was found; nothing is rated in it yet
-
-
-def test_no_demonstration_is_made_inside_a_study(study: Callable[[str], Path]) -> None:
-    folder = study("labelled")
-    for place in (folder, folder / "exports"):
-        refused = annot("demo", folder=place)
-        assert refused.exit_code == 2
-        assert f"inside the study {folder.resolve()}" in refused.stderr
-        assert not (place / "demo-workspace").exists()
-    assert annot("demo", "--corpus-only", "sample.jsonl", folder=folder).exit_code == 0
-
-
-def test_the_name_of_a_study_is_its_title_until_another_is_given(tmp_path: Path) -> None:
-    annot_done("init", "fires", "--name", "Wildfires", folder=tmp_path)
-    settings = tmp_path / "fires" / "annot.toml"
-    text = settings.read_text(encoding="utf-8")
-    assert Workspace.open(settings.parent).settings.collection.title == "Wildfires"
-    settings.write_text(text.replace('name = "Wildfires"', 'name = "Fires"'), encoding="utf-8")
-    assert Workspace.open(settings.parent).settings.collection.title == "Fires"
-    settings.write_text(text.replace('title = ""', 'title = "A collection on fires"'), encoding="utf-8")
-    assert Workspace.open(settings.parent).settings.collection.title == "A collection on fires"
-
-
-def test_choosing_too_few_queries_says_so_with_the_number_that_would_do(study: Callable[[str], Path]) -> None:
-    folder = study("labelled")
-    annot_done("query", "sample", "--per-period", "20", "--choose", "8", "--dry-run", folder=folder)
-    said = annot_done("query", "sample", "--per-period", "20", "--choose", "8", folder=folder).message()
-    assert "intervals and tests need at least 6. `annot query choose 9`" in said
-    more = annot_done("query", "sample", "--per-period", "20", "--choose", "24", folder=folder).message()
-    assert "intervals and tests need at least" not in more
-
-
 def test_a_model_that_disagrees_with_the_labels_that_came_is_followed_by_what_to_do(tmp_path: Path) -> None:
     """Every sentence comes as `other`, which none of them is by its words."""
     text = ["Wildfires are a threat.", "We model their spread with radar.", "Spread was 3% faster than observed."]
@@ -104,16 +56,3 @@ def test_a_model_that_disagrees_with_the_labels_that_came_is_followed_by_what_to
         assert "of the 24 labels that came with the papers" in said
         assert ("annot facets train FILE" in said) is (name == "some")
         assert ("nothing needs to be done" in said) is (name == "all")
-
-
-def test_the_check_of_guidelines_is_named_until_their_faults_are_mended(study: Callable[[str], Path]) -> None:
-    folder = study("planned")
-    again = "next: annot check guidelines"
-    assert f"{again} (read the guidelines first" in annot_done("status", folder=folder).stdout
-    page = annot_done("guidelines", "method", folder=folder).stdout
-    own = folder / "guidelines" / "method.md"
-    own.write_text(page.replace("## 3 Near-identical", "## 3 The same"), encoding="utf-8")
-    assert "not fit the study; correct the pages" in annot("check", "guidelines", folder=folder).stderr
-    own.unlink()
-    annot_done("check", "guidelines", folder=folder)
-    assert "next: annot push" in annot_done("status", folder=folder).stdout

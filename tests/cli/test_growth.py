@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -97,44 +95,3 @@ def test_a_redraw_that_would_drop_pairs_that_were_sent_is_refused(folder: Path) 
     assert "4 pairs would leave the pool, with 8 pushed tasks" in refused.stderr
     assert "annot pool` without options" in refused.stderr
     assert not difference(before, snapshot(folder))
-
-
-def test_plan_check_ends_with_1_where_the_plan_is_not_sound_and_says_how_to_mend_it(folder: Path) -> None:
-    sound = annot_done("check", "plan", "--json", folder=folder).data["plan"]
-    assert (sound["faults"], sound["unplanned"], sound["to_withdraw"]) == ([], 0, 0)
-    assert sound["overlaps"] == [{"first": "a1", "second": "a2", "pairs": sound["pairs"]}]
-    assert "no problems found in the plan" in annot_done("check", "plan", folder=folder).stdout
-    # A command that was killed before it wrote the file, or somebody who changed it.
-    file = folder / "pools" / "plan.jsonl"
-    file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[1:]), encoding="utf-8")
-    found = annot("check", "plan", folder=folder)
-    assert found.exit_code == 1
-    assert "plan.jsonl: missing, or without the hash" in found.stdout
-    annot_done("plan", folder=folder)
-    annot_done("check", "plan", folder=folder)
-    file.unlink()
-    assert annot("check", "plan", folder=folder).exit_code == 1
-    annot_done("plan", folder=folder)
-    # Another program took an assignment away: every fault is told, and JSON holds them, too.
-    with closing(sqlite3.connect(folder / "annot.db")) as connection, connection:
-        connection.execute("DELETE FROM assignment WHERE assessor = 'a1' AND position = 2")
-    broken = annot("check", "plan", "--json", folder=folder)
-    assert broken.exit_code == 1
-    assert any("1 assessor (a2), expected 2" in fault for fault in broken.data["plan"]["faults"])
-    assert any("a1: the positions should run from 1 to" in fault for fault in broken.data["plan"]["faults"])
-    assert any("the plan in the database has the hash" in fault for fault in broken.data["plan"]["faults"])
-
-
-def test_hours_are_remembered_for_the_plans_to_come(folder: Path) -> None:
-    annot_done("plan", "--withdraw", folder=folder)
-    annot_done("assessor", "add", "a3", "--account", "a3@example.org", folder=folder)
-    before = snapshot(folder)
-    annot_done("plan", "--share", "a3=3", "--dry-run", folder=folder)
-    assert not difference(before, snapshot(folder))
-    annot_done("plan", "--share", "a3=3", "--query", "fic0802-background", folder=folder)
-    shares = {one["assessor"]: one["share"] for one in annot_done("assessor", "list", "--json", folder=folder).data}
-    assert shares == {"a1": 1.0, "a2": 1.0, "a3": 3.0}
-    annot_done("plan", folder=folder)
-    loads = {one["assessor"]: one["pairs"] for one in annot_done("plan", "--json", folder=folder).data["loads"]}
-    # Two queries of six: a3 is in both teams, and each of the others in one.
-    assert loads == {"a1": 6, "a2": 6, "a3": 12}

@@ -22,14 +22,8 @@ from annot.base import parallel
 from annot.base.errors import StudioError
 from annot.labelstudio import server
 from annot.study import workspace
-from command_line import Result, annot, annot_done, calls, commands, snapshot
+from command_line import Result, annot, annot_done, calls, snapshot
 from watching import Watch, outside
-
-CHECKOUT = Path(__file__).resolve().parents[2]
-
-
-COMMANDS = {command.name: command for command in commands()}
-
 
 TYPED = {name: one.typed for name, one in usual.USUAL.items()} | {
     "invite": "--out invitations",

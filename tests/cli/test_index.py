@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -10,7 +9,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet
@@ -18,15 +16,11 @@ import pytest
 import tomlkit
 from annot.corpus.corpus_facts import current_sha256
 from annot.ranking import index, word_vectors
-from annot.ranking.index import open_index
-from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.store.papers import corpus_sha256
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
-from study_stages import set_in
 
 Study = Callable[[str], Path]
-AVERAGING = [name for name, method in METHODS.items() if method.averages]
 
 
 def in_small_groups(folder: Path, *, rows: int = 7) -> None:
@@ -69,48 +63,6 @@ def test_rankings_are_the_same_bytes_however_the_corpus_is_cut(study: Study, mon
     with_processes(folder, 1)
     assert rankings(folder) == expected
     assert len(shards(folder)) > 2
-
-
-def test_what_is_stored_ranks_as_averages_that_are_made_when_they_are_asked_for(study: Study) -> None:
-    ws = Workspace.open(study("queried"))
-    opened, _ = open_index(ws, methods=AVERAGING, advance=lambda _done, _total: None)
-    made = RankingInputs(opened.corpus, word_vectors=opened.word_vectors, vectors={}, averages={})
-    stored, expected = (
-        rank_all(
-            inputs,
-            methods=AVERAGING,
-            paper_ids=["fic0407", "fic0802"],
-            excluded={},
-            ranking_depth=150,
-            advance=lambda *_: None,
-        )
-        for inputs in (opened, made)
-    )
-    assert stored == expected
-    assert len({str(by_paper) for by_paper in expected.values()}) == 8
-
-
-def test_papers_that_are_added_are_indexed_alone(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    small_shards(monkeypatch, papers=50)
-    folder = study("queried")
-    in_small_groups(folder)
-    annot_done("index", folder=folder)
-    before = shards(folder)
-    more = [
-        {"paper_id": f"new{at}", "title": f"A new paper {at}", "abstract": [f"We parse {at} trees again."] * 3}
-        for at in range(5)
-    ]
-    (folder / "more.jsonl").write_text("".join(f"{json.dumps(paper)}\n" for paper in more))
-    annot_done("corpus", "add", "more.jsonl", folder=folder)
-    extended = rankings(folder)
-    after = shards(folder)
-    assert before.items() <= after.items()
-    assert len(after) == len(before) + 1
-    freed = annot_done("index", "--clean", folder=folder).stdout
-    assert "corpora/" in freed
-    assert shards(folder) == after
-    shutil.rmtree(folder / ".annot")
-    assert rankings(folder) == extended
 
 
 def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,29 +122,6 @@ def test_a_killed_training_leaves_its_last_pass_and_the_next_build_goes_on(study
     shutil.rmtree(index)
     annot_done("index", folder=folder)
     assert {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()} == made
-
-
-def test_words_that_memory_does_not_allow_are_refused_and_the_rest_kept(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = study("queried")
-    monkeypatch.setattr(word_vectors, "OF_A_WORD", 2**24)
-    refused = annot("index", "--memory", "2G", folder=folder)
-    assert refused.exit_code == 2
-    assert re.search(r"words of 10 numbers need \S+G, found 2G", refused.stderr)
-    (count,) = re.findall(r"set min_count = (\d+) in \[word_vectors\]", refused.message())
-    before = shards(folder)
-    set_in(folder, {"word_vectors": {"min_count": int(count)}})
-    annot_done("index", "--memory", "2G", folder=folder)
-    assert shards(folder) == before
-
-
-def test_a_dry_run_of_what_is_missing_makes_nothing(study: Study) -> None:
-    folder = study("queried")
-    assert "would build: tokens and counts, word vectors" in annot_done("index", "--dry-run", folder=folder).stdout
-    assert not (folder / ".annot/index").exists()
-    annot_done("index", folder=folder)
-    assert "nothing is missing" in annot_done("index", "--dry-run", folder=folder).stdout
 
 
 @pytest.mark.parametrize(
@@ -263,26 +192,6 @@ def test_a_flipped_byte_in_any_file_is_named_and_made_again(study: Study, monkey
     assert rankings(folder) == expected
 
 
-@pytest.mark.parametrize(("memory", "threads"), [("1.8G", 1), ("16G", 4)])
-def test_averages_have_as_many_threads_as_the_memory_holds(
-    study: Study, monkeypatch: pytest.MonkeyPatch, memory: str, threads: int
-) -> None:
-    folder = study("queried")
-    sizes: list[int] = []
-
-    class Pool(ThreadPoolExecutor):
-        def __init__(self, size: int) -> None:
-            super().__init__(size)
-            sizes.append(size)
-
-    monkeypatch.setattr("annot.base.parallel.ThreadPoolExecutor", Pool)
-    monkeypatch.setattr("joblib.cpu_count", lambda: 4)
-    annot_done("index", "--memory", memory, folder=folder)
-    # Shards, by threads where these are few, and the norms of both fields come before them; norms need next to nothing.
-    of_shards = [threads] if threads <= 2 else []
-    assert sizes[: len(of_shards) + 3] == [*of_shards, 4, 4, threads]
-
-
 def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study) -> None:
     folder = study("queried")
     ws = Workspace.open(folder)
@@ -299,53 +208,3 @@ def test_a_corpus_exchanged_under_its_old_size_and_date_is_another(study: Study)
     assert (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
     assert path.read_bytes() != whole
     assert current_sha256(ws, keep=True) == corpus_sha256(ws.corpus) != first
-
-
-def test_shards_of_another_cut_are_removed(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = study("queried")
-    in_small_groups(folder)
-    small_shards(monkeypatch, papers=50)
-    annot_done("index", folder=folder)
-    old = shards(folder)
-    shutil.rmtree(folder / ".annot/index/corpora")
-    small_shards(monkeypatch, papers=30)
-    annot_done("index", folder=folder)
-    assert old.items() < shards(folder).items()
-    annot_done("index", "--clean", folder=folder)
-    assert not old.keys() & shards(folder).keys()
-    assert "nothing is missing" in annot_done("index", "--dry-run", folder=folder).stdout
-
-
-def test_what_a_build_that_was_killed_elsewhere_left_is_removed(study: Study) -> None:
-    folder = study("queried")
-    annot_done("index", folder=folder)
-    (averages,) = (folder / ".annot/index").glob("corpora/*/averages-*/title-plain")
-    left = [folder / ".annot/index/shards/.one.1@elsewhere.x", averages / ".two.1@elsewhere.x"]
-    for scratch in left:
-        scratch.mkdir()
-        (scratch / "part.npy").write_bytes(b"half")
-    annot_done("index", folder=folder)
-    assert all(scratch.is_dir() for scratch in left), "another machine may be at work there"
-    annot_done("index", "--clean", folder=folder)
-    assert not any(scratch.exists() for scratch in left)
-    assert "nothing is missing" in annot_done("index", "--dry-run", folder=folder).stdout
-
-
-def test_what_is_listed_says_what_is_used(study: Study) -> None:
-    folder = study("queried")
-    annot_done("index", folder=folder)
-    record = json.loads(annot_done("index", "--list", "--json", folder=folder).stdout)["data"]
-    assert {part["name"].rpartition("/")[2].partition("-")[0] for part in record} == {
-        *("shards", "whole", "lsa", "words", "averages"),
-    }
-    assert all(part["used"] and part["bytes"] > 0 for part in record)
-    settings = (folder / "annot.toml").read_text("utf-8")
-    (folder / "annot.toml").write_text(settings.replace("dimensions = 10", "dimensions = 12"), "utf-8")
-    record = json.loads(annot_done("index", "--list", "--json", folder=folder).stdout)["data"]
-    assert {part["name"].rpartition("/")[2].partition("-")[0] for part in record if not part["used"]} == {
-        *("words", "averages"),
-    }
-    would = annot_done("index", "--clean", "--dry-run", folder=folder).stdout
-    freed = annot_done("index", "--clean", folder=folder).stdout
-    assert freed == would.replace("would free", "freed")
-    assert "nothing to remove" in annot_done("index", "--clean", folder=folder).stdout

@@ -16,11 +16,10 @@ import numpy
 import pytest
 import tomlkit
 from annot.base.array_files import strings_of
-from annot.base.errors import InputError
 from annot.base.parallel import Engine
 from annot.pools import admission
 from annot.ranking import index
-from annot.ranking.index import fetch_result, folders_for, open_index, save_result
+from annot.ranking.index import open_index
 from annot.ranking.methods import LSA, METHODS
 from annot.ranking.vectors import Vectors
 from annot.store import papers
@@ -153,14 +152,6 @@ def test_an_object_store_gives_the_files_of_one_process(
     assert all(re.fullmatch(r"[0-9a-f]{64}\.\w+", name) for name in kept), "unfinished files"
 
 
-def test_without_a_url_such_workers_find_nothing(unseen: Path, cluster: Engine) -> None:
-    on(unseen, cluster=cluster.cluster)
-    told = annot("index", folder=unseen)
-    assert told.exit_code == 2
-    assert "shards" in told.message()
-    assert not list((unseen / ".annot/index").rglob("*.npy"))
-
-
 def test_a_worker_killed_half_way_leaves_the_same_index(
     unseen: Path, cluster: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,38 +190,3 @@ def test_what_was_changed_at_the_url_is_refused(unseen: Path, cluster: Engine, n
     assert "its bytes do not have the hash in its name" in told.message()
     assert "delete it there" in told.message()
     assert not differing(digests(unseen, ".annot/index"), before)
-
-
-def test_a_folder_is_fetched_whole_or_not_at_all(tmp_path: Path) -> None:
-    far, folder = tmp_path / "far", tmp_path / "index/shard"
-    arrays = {"one": numpy.arange(3), "two": numpy.arange(4)}
-    urls = save_result(folder, f"file://{far}", kind="some", arrays=arrays, facts={"papers": 3})
-    assert not folder.exists()
-    (far / urls["two.npy"].rpartition("/")[2]).rename(tmp_path / "gone")
-    with pytest.raises(InputError, match="No such file"):
-        fetch_result(folder, urls)
-    assert not list(folder.parent.iterdir())
-    (tmp_path / "gone").rename(far / urls["two.npy"].rpartition("/")[2])
-    fetch_result(folder, urls)
-    save_result(tmp_path / "here", "", kind="some", arrays=arrays, facts={"papers": 3})
-    here, there = digests(tmp_path / "here", "."), digests(folder, ".")
-    assert not differing(there, here)
-    assert len(here) == 3
-
-
-def test_a_folder_that_says_no_hashes_is_not_sent(tmp_path: Path) -> None:
-    save_result(tmp_path / "shard", "", kind="some", arrays={}, facts={})
-    (tmp_path / "shard/about.json").write_text("{}")
-    with pytest.raises(InputError, match=r"about\.json: not readable") as caught:
-        folders_for([tmp_path / "shard"], f"file://{tmp_path}/far")
-    assert "annot index" in str(caught.value.hint)
-
-
-def test_a_url_that_takes_nothing_is_told(unseen: Path, cluster: Engine) -> None:
-    url = "nosuch://bucket/a"
-    on(unseen, cluster=cluster.cluster, shards=url)
-    told = annot("index", folder=unseen)
-    assert told.exit_code == 2
-    assert url in told.message()
-    assert "check `shards` in annot.toml" in told.message()
-    assert not list((unseen / ".annot/index").rglob("*.npy"))

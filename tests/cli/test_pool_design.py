@@ -6,15 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from annot.base.records import Judgement, ScoredDoc
 from annot.base.settings import TERM_AND_EMBEDDING_METHODS
 from annot.formats.trec import read_run
-from annot.pools.frozen_rankings import lines_of, read_rankings, write_rankings
-from annot.steps.setup import init
-from annot.store import people
-from annot.store.answers import JUDGEMENTS, SourcedJudgement
-from annot.store.database import open_store
-from annot.study.workspace import Workspace
 from command_line import annot_done, difference, snapshot
 
 METHODS = (*TERM_AND_EMBEDDING_METHODS, "lsa")
@@ -57,29 +50,3 @@ def test_sizes_are_those_of_pools_that_are_then_drawn_and_nothing_is_written(stu
         assert one["hours"]["value"] == pytest.approx(one["judgements"] * 90 / 3600)
         assert one["cost"]["value"] == pytest.approx(one["judgements"] * 90 / 3600 * 20)
         assert one["shared"] == pytest.approx(overlap(folder, one["per_method"]))
-
-
-def test_hours_come_from_the_judgements_there_are(study: Callable[[str], Path]) -> None:
-    folder = study("planned")
-    shown = annot_done("forecast", "--pools", "--depth", 3, folder=folder)
-    assert "no judgement has a time yet; set the time of a judgement with --seconds" in shown.stdout
-    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        some = people.read_assignments(session)[::7]
-        given = [Judgement(one.query_id, one.doc_id, one.assessor, 1, lead_time=40.0) for one in some]
-        sourced = [SourcedJudgement(one, "label-studio", str(at), None) for at, one in enumerate(given)]
-        JUDGEMENTS.record(session, sourced, recorded_at="2031-01-01T00:00:00Z")
-    told = annot_done("forecast", "--pools", "--depth", 3, "--json", folder=folder).data
-    assert told["timed"] == len(some)
-    (one,) = told["depths"]
-    assert one["hours"]["value"] == pytest.approx(one["judgements"] * 40 / 3600)
-
-
-def test_rankings_that_no_pool_follows_from_do_not_stay(tmp_path: Path) -> None:
-    init(tmp_path, name="small", dry_run=False)
-    ws = Workspace.open(tmp_path)
-    facts = {"corpus_sha256": "0" * 64, "ranking_depth": 9, "topics": ["q"], "methods": {}}
-    mine, later = {"q": (ScoredDoc("a", 2.0), ScoredDoc("b", 1.0))}, {"q": (ScoredDoc("c", 1.0),)}
-    write_rankings(ws, lines_of({"mine": mine, "gone": mine}), facts=facts)
-    write_rankings(ws, lines_of({"mine": later}), facts=facts)
-    assert sorted(path.name for path in ws.rankings.iterdir()) == ["manifest.json", "mine.run"]
-    assert read_rankings(ws, {"mine": ["q"]}) == {"mine": later}

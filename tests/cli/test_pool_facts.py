@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from annot.base.records import Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
-from annot.pools.drawn_pools import facts_of, first_difference
-from annot.pools.pooling import draw, extend
+from annot.base.records import Pool, Ranking, ScoredDoc
+from annot.pools.drawn_pools import facts_of
+from annot.pools.pooling import draw
 from annot.store.database import open_store
 from annot.store.pools import read_pools
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
-
-NEW = Addition(2, "late", 2, (), None, "ada", "2031-01-01T00:00:00Z")
 
 
 def listed(doc_ids: Sequence[str]) -> Ranking:
@@ -54,31 +51,6 @@ def test_figures_are_what_counting_gives() -> None:
         assert (method.pools, method.drawn, method.alone) == (5, 30, len(alone))
 
 
-def test_on_a_corpus_that_every_method_ranks_whole_a_method_still_draws_alone() -> None:
-    """Both rank the same 40 papers, one from the first and one from the last, so neither comes to the other's six."""
-    ids = [f"d{at:02}" for at in range(40)]
-    rankings = {
-        name: tuple(ScoredDoc(doc_id, 40.0 - at) for at, doc_id in enumerate(order))
-        for name, order in (("one", ids), ("two", ids[::-1]))
-    }
-    pool = draw(
-        rankings, topic_id="q", cited=None, cited_outside=None, mode="round-robin", per_method=6,
-        ranking_depth=40, seed=3, without=(), excluded=(),
-    )  # fmt: skip
-    assert [method.alone for method in facts_of({"q": pool}).methods] == [6, 6]
-    # The same order twice: whoever draws a document first, the other passes over it.
-    pool = drawn({"one": rankings["one"], "two": rankings["one"]})
-    assert sum(method.alone for method in facts_of({"q": pool}).methods) <= 1
-
-
-def test_the_first_difference_of_two_drawings_is_named() -> None:
-    pool = drawn(two_methods(1))
-    assert first_difference(pool, pool) is None
-    other = replace(pool.entries[3], drawn=replace(pool.entries[3].drawn, rank=99))
-    assert "document 4 is" in str(first_difference(pool, replace(pool, entries=(*pool.entries[:3], other))))
-    assert first_difference(pool, replace(pool, entries=pool.entries[:-1])) == "12 documents on record, 11 drawn"
-
-
 def test_pools_are_drawn_again_as_they_are_and_a_changed_one_is_found(study: Callable[[str], Path]) -> None:
     folder = study("pooled")
     ws = Workspace.open(folder)
@@ -96,22 +68,3 @@ def test_pools_are_drawn_again_as_they_are_and_a_changed_one_is_found(study: Cal
     found = annot("check", "pools", folder=folder)
     assert found.exit_code == 1
     assert f"{paper_id}: document 1 is" in found.stdout
-
-
-def test_drought_and_what_was_added_are_told() -> None:
-    short = {"one": listed(["d01", "d02"]), "two": listed([f"d{at:02}" for at in range(10, 30)])}
-    pools = {"p": drawn(short, "p"), "q": drawn(two_methods(1), "q")}
-    assert facts_of(pools).drought == {"one": ("p",)}
-    late = {"late": listed(["d01", "d90", "d91"])}
-    grown = {name: extend(pool, NEW, late, excluded=()) for name, pool in pools.items()}
-    (told,) = facts_of(grown).versions
-    assert (told.number, told.method, told.depth, told.pools) == (2, "late", 2, 2)
-    assert told.documents == sum(len(grown[name].entries) - len(pools[name].entries) for name in pools)
-    # A version that a part of the pools has counts for these.
-    (told,) = facts_of({**pools, "q": grown["q"]}).versions
-    assert told.pools == 1
-
-
-def test_an_imported_pool_that_tells_no_ranks_is_no_difference() -> None:
-    pool = Pool("q", "blocks", None, None, None, ("m",), (), (), None, (PoolEntry("d", Draw("m", None, None, None)),))
-    assert facts_of({"q": pool}).methods[0].deepest is None

@@ -7,10 +7,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-import pytest
-from annot.base.records import Query, ScoredDoc
-from annot.ranking.submission import by_query_paper
 from command_line import annot, annot_done, difference, snapshot
 
 
@@ -43,29 +39,6 @@ def write_run(folder: Path, rankings: Mapping[str, Sequence[str]], name: str = "
             for rank, doc_id in enumerate(docs, start=1)
         )
     )
-
-
-def test_topics_are_papers_or_queries_and_the_best_rank_of_several_counts() -> None:
-    queries = [Query("p1-method", "p1", "method", (0,)), Query("p1-result", "p1", "result", (1,))]
-    queries += [Query("p2-method", "p2", "method", (0,)), Query("p3-method", "p3", "method", (0,))]
-    documents = {
-        "p1-method": (ScoredDoc("a", 3.0), ScoredDoc("b", 2.0), ScoredDoc("c", 1.0)),
-        "p1-result": (ScoredDoc("c", 0.9), ScoredDoc("b", 0.8), ScoredDoc("d", 0.1)),
-        "p2": (ScoredDoc("b", 1.0), ScoredDoc("a", 1.0), ScoredDoc("x", 0.5), ScoredDoc("b", 7.0)),
-        "p9": (ScoredDoc("a", 1.0),),
-    }
-    found = by_query_paper(documents, queries, {"a", "b", "c", "d"})
-    ranks = {paper: [doc.doc_id for doc in ranking] for paper, ranking in found.rankings.items()}
-    # By hand: a and c are first in one of the two, b second in both, d third.
-    assert ranks == {"p1": ["a", "c", "b", "d"], "p2": ["b", "a"]}
-    assert found.several == ("p1",)
-    assert {one.what: (one.count, one.queries, one.examples) for one in found.findings} == {
-        "missing query papers": (1, 1, ("p3",)),
-        "foreign queries": (1, 1, ("p9",)),
-        "foreign documents": (1, 1, ("p2 x",)),
-        "duplicates": (1, 1, ("p2 b",)),
-        "ties": (2, 1, ("p2 a", "p2 b")),
-    }
 
 
 def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_refused(
@@ -121,51 +94,6 @@ def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_ref
     assert annot("check", "files", folder=folder).exit_code == 1
 
 
-def test_a_run_and_a_set_of_vectors_never_share_a_name(study: Callable[[str], Path]) -> None:
-    folder = study("pooled")
-    write_run(folder, {"fic0407": outside(folder, "fic0407", 4)})
-    ids = corpus_ids(folder)
-    (folder / "ids.txt").write_text("".join(f"{name}\n" for name in ids))
-    np.save(folder / "m.npy", np.random.default_rng(1).normal(size=(len(ids), 4)).astype(np.float32))
-    typed = ("m.npy", "--ids", "ids.txt", "--space", "theirs")
-    annot_done("vectors", "add", "dense", *typed, folder=folder)
-    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
-    annot_done("pool", "import", "engine.run", "--method", "second", folder=folder)
-    known = json.loads((folder / "pools" / "imported" / "manifest.json").read_text())
-    assert known["methods"].keys() == {"engine", "second"}
-    assert known["files"].keys() == {"engine.run", "second.run"}
-    before = snapshot(folder)
-    for words in (
-        ("pool", "import", "engine.run", "--method", "dense"),
-        ("vectors", "add", "engine", *typed),
-    ):
-        refused = annot(*words, folder=folder)
-        assert refused.exit_code == 2
-        assert "name" in refused.message()
-        assert not difference(before, snapshot(folder))
-
-
-def test_what_is_foreign_or_twice_is_refused_until_a_rule_is_named(study: Callable[[str], Path]) -> None:
-    folder = study("pooled")
-    good = outside(folder, "fic0407", 2)
-    write_run(folder, {"fic0407-background": [good[0], "nowhere", good[1], good[0]], "fic9999": good})
-    before = snapshot(folder)
-    refused = annot("pool", "import", "engine.run", "--method", "engine", folder=folder)
-    assert refused.exit_code == 1
-    for fault in (
-        "foreign queries: 1 in 1 query: fic9999",
-        "foreign documents: 1 in 1 query: fic0407-background nowhere",
-        f"duplicates: 1 in 1 query: fic0407-background {good[0]}",
-        "--foreign drop (leave them out) and --duplicates best",
-    ):
-        assert fault in refused.message()
-    assert not difference(before, snapshot(folder))
-    rules = ("--foreign", "drop", "--duplicates", "best")
-    annot_done("pool", "import", "engine.run", "--method", "engine", *rules, folder=folder)
-    lines = (folder / "pools" / "imported" / "engine.run").read_text().splitlines()
-    assert [line.split()[::2][:2] for line in lines] == [["fic0407", doc_id] for doc_id in good]
-
-
 def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Callable[[str], Path]) -> None:
     folder = study("pooled")
     first, second = outside(folder, "fic0407", 2)
@@ -204,15 +132,3 @@ def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Cal
     replayed = annot_done("check", "pools", "--json", folder=folder).data["pools"]
     assert (replayed["added_to"], replayed["differences"]) == (1, {})
     annot_done("check", "files", folder=folder)
-
-
-@pytest.mark.parametrize(
-    ("doc_id", "says"), [("nowhere", "nowhere: not in the corpus"), ("fic0407", "fic0407: is the query paper")]
-)
-def test_what_cannot_be_judged_is_not_added_by_hand(study: Callable[[str], Path], doc_id: str, says: str) -> None:
-    folder = study("pooled")
-    before = snapshot(folder)
-    refused = annot("pool", "add", "fic0407", doc_id, "--reason", "mine", folder=folder)
-    assert refused.exit_code == 2
-    assert says in refused.stderr
-    assert not difference(before, snapshot(folder))

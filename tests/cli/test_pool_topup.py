@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from annot.base.records import Judgement
-from annot.store import people, projects
+from annot.store import people
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
@@ -53,18 +53,6 @@ def write_run(path: Path, rankings: dict[str, list[str]]) -> None:
             for rank, doc_id in enumerate(docs, start=1)
         )
     )
-
-
-def send_all(folder: Path, names: Sequence[str] = ("a1", "a2", "a3", "a4")) -> None:
-    """What a push leaves on record."""
-    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        for at, name in enumerate(names, start=1):
-            project = projects.open_project(
-                session, round="judge", assessor=name, server="s", url="u", version="1", account_id=at
-            )
-            projects.set_remote_project(session, project.project, at)
-            asked = [one.asked for one in people.read_assignments(session, name)]
-            projects.record_tasks(session, project.project, {one: place for place, one in enumerate(asked)})
 
 
 def judge_the_rest(folder: Path) -> set[tuple[str, str]]:
@@ -131,28 +119,6 @@ def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_ther
     annot_done("check", "files", folder=folder)
 
 
-def test_a_study_that_was_sent_is_topped_up_only_with_grow(study: Callable[[str], Path]) -> None:
-    folder = study("judged")
-    send_all(folder)
-    engine(folder)
-    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
-    new = unpooled(folder, PAPER, 4)[3]
-    for call in (
-        ("pool", "add", "--method", "engine", "--depth", 3),
-        ("pool", "add", PAPER, new, "--reason", "seen in a survey"),
-    ):
-        before = snapshot(folder)
-        told = annot_done(*call, "--dry-run", folder=folder)
-        assert "add --grow to add pairs" in told.stderr
-        refused = annot(*call, folder=folder)
-        assert refused.exit_code == 2
-        assert "would be added to a study that was sent" in refused.stderr
-        assert not difference(before, snapshot(folder))
-        annot_done(*call, "--grow", folder=folder)
-    annot_done("plan", "--grow", folder=folder)
-    annot_done("check", "plan", folder=folder)
-
-
 def evaluated(folder: Path) -> Any:
     """The scores of now; one of the runs is of others, and is brought in again as it is."""
     annot_done("qrels", folder=folder)
@@ -217,53 +183,6 @@ def test_old_scores_stand_beside_new_and_are_those_that_were_printed_before(stud
     assert "Before version 2 Before version 4 Now" in shown
 
 
-def test_a_method_that_drew_the_pools_is_no_new_system(study: Callable[[str], Path]) -> None:
-    folder = study("pooled")
-    refused = annot("pool", "add", "--method", "abs_tfidf", folder=folder)
-    assert refused.exit_code == 2
-    assert "--method abs_tfidf: already drew these pools" in refused.stderr
-    # One of ours that did not: it ranks the corpus now, and what others drew stays frozen.
-    annot_done("pool", "--frozen", "--without", "lsa", folder=folder)
-    other = (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes()
-    before = pools_of(folder)
-    done = annot_done("pool", "add", "--method", "lsa", "--json", folder=folder).data
-    assert sum(len(one["added"]) for one in done["pools"]) > 0
-    assert (folder / "pools" / "rankings" / "abs_cbow200.run").read_bytes() == other
-    after = pools_of(folder)
-    assert all(after[name][: len(of)] for name, of in before.items())
-    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
-    redraw = annot("pool", "--redraw", folder=folder)
-    assert redraw.exit_code == 2
-    assert "lsa was added after the draw" in redraw.stderr
-
-
-def test_pools_of_different_size_in_one_study(study: Callable[[str], Path]) -> None:
-    """CSFCube has 8 pools of 250 and 42 of 100."""
-    folder = study("pooled")
-    before = pools_of(folder)
-    done = annot_done(
-        "pool", "--query", PAPER, "--per-method", 6, "--frozen", "--json", folder=folder
-    ).data["pools"]  # fmt: skip
-    assert [one["topic_id"] for one in done] == [PAPER]
-    after = pools_of(folder)
-    assert len(after[PAPER]) > len(before[PAPER])
-    assert {name: of for name, of in after.items() if name != PAPER} == {
-        name: of for name, of in before.items() if name != PAPER
-    }
-    manifest = json.loads((folder / "pools" / "manifest.json").read_text())
-    assert sorted(manifest["per_method"]) == [3, 6]
-    # Each keeps its own depth from now on, also where it is ranked anew.
-    annot_done("pool", "--frozen", folder=folder)
-    assert pools_of(folder) == after
-    annot_done("pool", "--query", OTHER, "--per-method", 4, folder=folder)
-    fresh = pools_of(folder)
-    assert {name: of for name, of in fresh.items() if name != OTHER} == {
-        name: of for name, of in after.items() if name != OTHER
-    }
-    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
-    annot_done("check", "files", folder=folder)
-
-
 @pytest.mark.parametrize("broken", ["write_rankings", "replace_pools", "write_pools"])
 def test_a_top_up_that_ended_half_way_is_finished_by_the_next(
     study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, broken: str
@@ -319,44 +238,3 @@ def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_a
     sheet = " ".join(path.read_text().split())
     assert "were added to 9 pools: those of the first 4 of engine that were missing" in sheet
     assert "1 paper was added to 1 pool: found by hand (cited by a survey)" in sheet
-
-
-def test_a_method_that_did_not_rank_a_paper_is_never_taken_for_one_that_found_nothing(
-    study: Callable[[str], Path],
-) -> None:
-    folder = study("pooled")
-    annot_done("pool", "--query", PAPER, "--without", "lsa", folder=folder)
-    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
-    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
-    assert "not_ranked" not in manifest, "its ranking stays on disk"
-    # A query that comes later is ranked by what its pool needs alone.
-    annot_done("query", "add", "fic0101", "--facet", "method", folder=folder)
-    annot_done("pool", "--query", "fic0101-method", "--without", "lsa", folder=folder)
-    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
-    assert manifest["not_ranked"] == {"lsa": ["fic0101"]}
-    annot_done("pool", "--query", PAPER, "--without", "lsa", folder=folder)
-    again = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
-    assert again["not_ranked"] == {"lsa": ["fic0101"]}, "another query that is drawn again changes nothing of it"
-    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
-    lacking = annot("pool", "--query", "fic0101-method", "--method", "lsa", "--frozen", folder=folder)
-    assert lacking.exit_code == 2
-    assert "no rankings for these query papers: fic0101 by lsa" in lacking.stderr
-    annot_done("pool", "add", "--method", "lsa", "--query", "fic0101-method", folder=folder)
-    manifest = json.loads((folder / "pools" / "rankings" / "manifest.json").read_text())
-    assert "not_ranked" not in manifest
-    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
-
-
-def test_rankings_of_two_corpora_never_stand_side_by_side(study: Callable[[str], Path]) -> None:
-    folder = study("pooled")
-    annot_done("pool", folder=folder)
-    paper = json.loads((folder / "papers.jsonl").read_text().splitlines()[0]) | {"paper_id": "late", "title": "Late"}
-    (folder / "late.jsonl").write_text(json.dumps(paper) + "\n")
-    annot_done("corpus", "add", "late.jsonl", folder=folder)
-    before = snapshot(folder)
-    for option in ("--wait=0", "--dry-run"):
-        refused = annot("pool", "--query", PAPER, "--per-method", 4, option, folder=folder)
-        assert refused.exit_code == 2
-        assert "the corpus has changed since the other pools were drawn" in refused.stderr
-    left = [name for name in difference(before, snapshot(folder)) if not name.startswith(".annot/")]
-    assert not left

@@ -17,7 +17,6 @@ import pytest
 from command_line import annot_done, difference, snapshot
 
 SCRIPT = Path(sys.executable).parent / "annot"
-HEAVY = {"sklearn", "scipy", "pandas", "matplotlib", "label_studio_sdk", "torch", "gensim", "pyarrow.parquet", "numpy"}
 
 
 GUARD = 600.0
@@ -97,18 +96,6 @@ def test_ctrl_c_ends_with_130_and_a_word(annot: list[str], study: Callable[[str]
     # On a busy machine it may have said that it waits.
     said = [line for line in err.splitlines() if "still waiting" not in line]
     assert (out, said) == ("", ["interrupted; run the same command again to continue"])
-
-
-@pytest.mark.parametrize("words", [["--help"], ["pool", "--help"]])
-def test_help_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
-    code = (
-        "import sys, atexit; sys.argv = ['annot', *sys.argv[1:]]\n"
-        f"atexit.register(lambda: print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr))\n"
-        "from annot.cli.main import run; run()"
-    )
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0
-    assert done.stderr == "[]\n"
 
 
 @pytest.mark.parametrize(

@@ -63,13 +63,3 @@ def test_the_losses_are_those_of_pools_drawn_without_the_method(
 
     assert lsa["score"] == pytest.approx(score(set()), abs=1e-6)
     assert lsa["without"] == pytest.approx(score({(one.query_id, one.doc_id) for one in lost}), abs=1e-6)
-
-
-def test_the_tolerance_is_a_setting_that_is_printed(qrels: tuple[Path, tuple[Qrel, ...]]) -> None:
-    folder, _ = qrels
-    path = folder / "annot.toml"
-    path.write_text(path.read_text().replace("tolerated_loss = 0.05", "tolerated_loss = 0.6"))
-    told = annot_done("reusability", folder=folder).stdout
-    assert "can be scored on this collection as fairly as those that did" in told.splitlines()[0]
-    assert "A loss of 60 points of 100 is tolerated" in told
-    assert "A loss of 60 points" in (folder / "exports/certificate.md").read_text()

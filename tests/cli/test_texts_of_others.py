@@ -9,7 +9,6 @@ from annot.base.errors import InputError, SettingsError
 from annot.base.settings import read_settings
 from annot.cli.main import report
 from annot.cli.output import Output, emit, say
-from annot.formats.input_files import content_of
 from annot.publishing.report.tables import Column, Columns
 from command_line import annot
 
@@ -99,26 +98,3 @@ def test_a_password_in_an_address_is_never_repeated(study: Path, monkeypatch: py
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://lead:hunter2@127.0.0.1:9")
     found = annot("push", folder=study)
     assert (found.exit_code, "hunter2" in found.stdout + found.stderr) == (2, False)
-
-
-def test_a_study_is_not_made_in_a_folder_of_another(study: Path) -> None:
-    found = annot("init", "pools/mine", folder=study)
-    assert found.exit_code == 2
-    assert "inside the study" in found.message()
-    assert not (study / "pools/mine").exists()
-    assert annot("init", "other", folder=study).exit_code == 0
-
-
-def test_a_folder_is_called_a_folder(study: Path) -> None:
-    with pytest.raises(InputError, match="a folder, expected TREC qrels"):
-        content_of(study, expected="TREC qrels")
-    for words in (("evaluate", "--against", "pools"), ("import", "--as", "judgements", "pools")):
-        assert "a folder" in annot(*words, folder=study).message(), words
-
-
-def test_a_file_without_judgements_says_what_it_holds(study: Path) -> None:
-    (study / "latin.csv").write_bytes("Schöne Überschrift\n".encode("latin-1"))
-    found = annot("import", "--as", "judgements", "latin.csv", folder=study).message()
-    assert "latin.csv: found no judgement, expected a header and one row each" in found
-    (study / "empty.csv").write_bytes(b"\n")
-    assert "empty.csv: found no judgement" in annot("import", "--as", "judgements", "empty.csv", folder=study).message()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from annot.judging.trial_answers import ON_RECORD, SubstudyReport, TrainedAssessor, on_record, substudy_of, training_of
 from annot.judging.trial_answers import substudy_on_record as substudy_on_record
 from annot.store import trials
@@ -101,40 +100,6 @@ def test_the_report_page_tells_of_both_under_pseudonyms(study: Callable[[str], P
     assert all(str(pair.agreement.n_pairs) in agreed for pair in report.compared)
 
 
-def test_the_figures_of_both_as_csv_are_those_of_json(study: Callable[[str], Path]) -> None:
-    folder = study("settled")
-    on_record_of_both(folder)
-    found = table("train", folder)
-    data = annot_done("train", "report", "--json", folder=folder).data
-    (one,) = data["assessors"]
-    assert list(found["assessor"]) == ["a9"] * len(one["agreement"]["figures"])
-    for name, figure in one["agreement"]["figures"].items():
-        row = found[found["figure"] == name].iloc[0]
-        assert float(row["value"]) == pytest.approx(figure["value"], rel=1e-5)
-        assert (int(row["pairs"]), row["verdict"], row["table"]) == (one["agreement"]["n_pairs"], "not passed", "open")
-    found = table("substudy", folder)
-    data = annot_done("substudy", "report", "--json", folder=folder).data
-    for pair in data["compared"]:
-        for name, figure in pair["agreement"]["figures"].items():
-            rows = found[(found["first"] == pair["first"]) & (found["second"] == pair["second"])]
-            row = rows[rows["figure"] == name].iloc[0]
-            assert float(row["value"]) == pytest.approx(figure["value"], rel=1e-5)
-            assert int(row["pairs"]) == pair["agreement"]["n_pairs"]
-    times = found[found["figure"] == "median_seconds"]
-    assert list(times["pairs"].astype(int)) == [view["timed"] for view in data["views"]]
-
-
 def table(group: str, folder: Path) -> pd.DataFrame:
     printed = annot_done(group, "report", "--csv", folder=folder).stdout
     return pd.read_csv(io.StringIO(printed), keep_default_na=False)
-
-
-def test_a_push_names_those_who_did_not_pass_their_training(study: Callable[[str], Path]) -> None:
-    folder = study("planned")
-    with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        for name, verdict in (("a1", "passed"), ("a2", "not passed"), ("j1", "not finished")):
-            trials.put_trial(session, f"train/{name}", {"verdict": verdict})
-    told = annot_done("push", "--dry-run", folder=folder).stderr
-    assert "a2: not passed in the training" in told
-    assert "a1:" not in told
-    assert "j1:" not in told

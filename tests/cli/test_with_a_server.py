@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command_line import annot, annot_done, difference, snapshot
+from command_line import annot, difference, snapshot
 from fixtures_studio import Studio
 from memory_studio import studio_of_memory
 
@@ -52,14 +52,6 @@ def folder(named: Callable[[str], Path]) -> Path:
     return named("planned")
 
 
-def with_accounts(folder: Path, studio: Studio, *names: str) -> None:
-    """Give these people of the study accounts that the server knows."""
-    for name in names:
-        studio.account(f"cli-{name}")
-        role = ["--adjudicator"] if name == "j1" else []
-        annot_done("assessor", "add", name, "--account", f"cli-{name}@example.org", *role, folder=folder)
-
-
 @pytest.mark.parametrize("command", TALKING)
 def test_a_wrong_token_is_told_and_changes_nothing(
     command: str, study: Callable[[str], Path], studio: Studio, monkeypatch: pytest.MonkeyPatch
@@ -97,39 +89,3 @@ def test_people_without_an_account_are_named_together_and_nothing_is_sent(folder
     assert not difference(before, snapshot(folder))
     with studio.gateway() as gateway:
         assert len(list(gateway._client.projects.list())) == projects
-
-
-def test_nothing_was_sent_so_nothing_can_be_pulled(folder: Path) -> None:
-    before = snapshot(folder)
-    for command, hint in (("pull", "annot push"), ("pull adjudication", "annot push adjudication")):
-        refused = annot(*command.split(), folder=folder)
-        assert refused.exit_code == 2
-        assert "nothing was sent to" in refused.stderr
-        assert hint in refused.stderr
-    assert not difference(before, snapshot(folder))
-
-
-def test_a_person_without_an_account_gets_the_invitation_link(folder: Path, studio: Studio) -> None:
-    added = annot_done("assessor", "add", "a8", "--account", "nobody-yet@example.org", "--json", folder=folder)
-    assert f"signs up at {studio.url}/user/signup/" in added.stderr
-    assert added.data == {"assessor": "a8", "adjudicator": False}
-    assert studio.token not in added.stdout + added.stderr
-
-
-def test_an_invitation_tells_who_has_no_account_yet_where_to_sign_up(folder: Path, studio: Studio) -> None:
-    with_accounts(folder, studio, "a1")
-    invited = annot_done("invite", "a1", "a2", "--contact", "room 7", "--json", folder=folder)
-    first, second = invited.data
-    # What they tell of publication is on record now, and once.
-    before = snapshot(folder)
-    assert "whom to ask" not in invited.stderr
-    assert "the letters name no contact" in annot_done("invite", "a1", folder=folder).stderr
-    assert "Sign in with the account above" in first["text"]
-    assert f"1. Sign up once, with the e-mail address above: {studio.url}/user/signup/" in second["text"]
-    for one in (first, second):
-        assert one["link"] is None
-        assert f"Where:    {studio.url}\n" in one["text"]
-        assert "Questions: room 7" in one["text"]
-        assert studio.token not in one["text"]
-    assert "a2@demo.example.org" in second["text"]
-    assert not difference(before, snapshot(folder))

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.corpus.corpus_facts import papers_of, write_corpus_manifest
+from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.formats import citation_edges
 from annot.formats.corpora import pieces
 from annot.steps import corpus
 from annot.steps.corpus import AddedCitations
-from annot.store import papers
 from annot.store.citations import cited_by
 from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
@@ -99,32 +97,6 @@ def test_citations_of_papers_in_the_corpus_are_kept(
     assert cited_by(ws.corpus, ["4"]) == {"4": expected(pairs, {"4"})["4"]}
 
 
-def test_processes_give_the_same_and_a_second_time_adds_nothing(ws: Workspace, tmp_path: Path, pairs: Pairs) -> None:
-    fill(ws, "0", "2")
-    path = tmp_path / "edges.csv"
-    path.write_text(of_two_columns(",")(pairs))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pieces, "PIECE_BYTES", 9_000)
-        added = add(ws.replaced("machine", processes=2), path)
-    assert cited_by(ws.corpus, ["0", "2", "4"]) == expected(pairs, {"0", "2"})
-    again = add(ws, path)
-    assert (again.files, again.known) == ((), (str(path),))
-    fill(ws, "4")
-    assert add(ws, path).files[0].kept > added.files[0].kept
-    assert cited_by(ws.corpus, ["0", "2", "4"]) == expected(pairs, {"0", "2", "4"})
-
-
-def test_the_papers_of_a_study_cite_what_was_added(ws: Workspace, tmp_path: Path) -> None:
-    fill(ws, "5", "6")
-    path = tmp_path / "edges.tsv"
-    path.write_text("5\t9\n5\t5\n5\t1\n7\t9\n")
-    assert add(ws, path, dry_run=True).files[0].kept == 3
-    assert papers_of(ws, ["5"])["5"].citations == ("1",)
-    add(ws, path)
-    assert papers_of(ws, ["5"])["5"].citations == ("1", "9")
-    assert papers_of(ws, ["6"])["6"].citations == ("1",)
-
-
 @pytest.mark.parametrize(
     ("good", "bad", "reason"),
     [
@@ -150,16 +122,6 @@ def test_broken_lines_are_counted_and_written_aside(
         assert (record["place"], record["record"]) == (3, bad)
 
 
-@pytest.fixture
-def library(ws: Workspace, tmp_path: Path) -> Workspace:
-    """Two works of OpenAlex whose papers have their DOIs, and one without a DOI."""
-    path = tmp_path / "works.jsonl"
-    path.write_text("".join(json.dumps(work(at)) + "\n" for at in (1, 2, 3)))
-    corpus.add(ws, [path], form=None, dry_run=False, advance=lambda done, total: None)
-    assert set(papers.paper_ids(ws.corpus)) == {"10.1000/w1", "10.1000/w2", "33"}
-    return ws
-
-
 def work(at: int, *cited: int) -> dict[str, Any]:
     words = f"Work {at} asks one thing. There people did two others. Then we found all three.".split()
     ids = {"openalex": f"https://openalex.org/W{at}", "pmid": f"https://pubmed.ncbi.nlm.nih.gov/{at}{at}"}
@@ -171,68 +133,6 @@ def work(at: int, *cited: int) -> dict[str, Any]:
         "abstract_inverted_index": {word: [place] for place, word in enumerate(words)},
         "referenced_works": [f"https://openalex.org/W{one}" for one in cited],
     }
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "citing,cited\n11,22\n22,33\n33,44\n44,11\n",
-        "pmid:11\tPMID: 22\nhttps://pubmed.ncbi.nlm.nih.gov/22/\t33\n33\t44\n44\t11\n",
-        "10.1000/W1,https://doi.org/10.1000/w2\ndoi:10.1000/W2,W3\nhttps://openalex.org/W3,44\n10.1000/w4,11\n",
-    ],
-)
-def test_a_table_may_name_papers_by_any_of_their_ids(library: Workspace, tmp_path: Path, text: str) -> None:
-    path = tmp_path / "edges"
-    path.write_text(text)
-    (read,) = add(library, path).files
-    assert (read.citations, read.kept) == (4, 3)
-    expected = {"10.1000/w1": ("10.1000/w2",), "10.1000/w2": ("33",), "33": ("44",)}
-    assert cited_by(library.corpus, papers.paper_ids(library.corpus)) == expected
-
-
-def test_numbers_of_semantic_scholar_are_no_pmids(library: Workspace, tmp_path: Path) -> None:
-    path = tmp_path / "edges"
-    for text in ("citingcorpusid,citedcorpusid\n11,22\n", of_semantic_scholar([("11", "22")])):
-        path.write_text(text)
-        assert add(library, path).files[0].kept == 0
-
-
-def test_papers_of_libraries_are_citations_too(library: Workspace, tmp_path: Path) -> None:
-    path = tmp_path / "more.jsonl"
-    path.write_text("".join(json.dumps(work(at, *cited)) + "\n" for at, cited in ((1, (2, 9)), (3, (1,)), (9, (1,)))))
-    (read,) = add(library, path).files
-    assert (read.citations, read.kept) == (4, 3)
-    expected = {"10.1000/w1": ("10.1000/w2", "openalex:W9"), "33": ("10.1000/w1",)}
-    assert cited_by(library.corpus, papers.paper_ids(library.corpus)) == expected
-    # What is cited may come later, and then the file says more.
-    later = tmp_path / "later.jsonl"
-    later.write_text(json.dumps(work(9)) + "\n")
-    corpus.add(library, [later], form=None, dry_run=False, advance=lambda done, total: None)
-    assert cited_by(library.corpus, ["10.1000/w1"]) == {"10.1000/w1": ("10.1000/w2", "99")}
-    assert add(library, path).files[0].kept == 4
-
-
-@pytest.mark.parametrize("record", ["TY  - JOUR\nTI  - A\nER  - \n", "@article{a, title = {A}}\n"])
-def test_papers_of_a_format_without_citations_are_refused(library: Workspace, tmp_path: Path, record: str) -> None:
-    path = tmp_path / "refs.txt"
-    path.write_text(record)
-    with pytest.raises(InputError, match="which has no citations"):
-        add(library, path)
-
-
-def test_a_file_without_a_citation_and_one_of_many_columns_are_refused(ws: Workspace, tmp_path: Path) -> None:
-    fill(ws, "5")
-    for name, text, fault in (
-        ("empty", "\n", "the file is empty"),
-        ("wide", "1,2,3\n", "3 columns, expected citing and cited"),
-    ):
-        path = tmp_path / name
-        path.write_text(text)
-        with pytest.raises(InputError) as caught:
-            add(ws, path)
-        assert fault in f"{caught.value.message} {caught.value.faults}"
-    assert cited_by(ws.corpus, ["5"]) == {}
-    assert not (ws.corpus / "citations").exists()
 
 
 def test_encoders_are_trained_on_added_citations_as_on_those_of_the_papers(
@@ -256,13 +156,3 @@ def test_encoders_are_trained_on_added_citations_as_on_those_of_the_papers(
         found.append({path.name: path.read_bytes() for path in (ws.root / f"examples-{own}").iterdir()})
     assert found[0] == found[1]
     assert len(found[0]["train.jsonl"].splitlines()) > 20
-
-
-def test_where_nothing_is_held_out_no_empty_file_is_left(ws: Workspace, annot: Callable[..., Result]) -> None:
-    lines = [paper(at, citations=[f"p{at + 1}", f"p{at + 2}"]) for at in range(30)]
-    (ws.root / "papers.jsonl").write_text("\n".join(lines) + "\n")
-    assert annot("corpus", "add", "papers.jsonl").exit_code == 0
-    for share, files in (("0.2", ["dev.jsonl", "train.jsonl"]), ("0", ["train.jsonl"])):
-        done = annot("encoder", "examples", "specter-id", "--out", "examples", "--dev-share", share)
-        assert done.exit_code == 0, done.stderr
-        assert sorted(path.name for path in (ws.root / "examples").iterdir()) == files

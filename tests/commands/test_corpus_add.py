@@ -67,13 +67,6 @@ def test_pieces_and_processes_give_the_corpus_that_the_whole_file_gives(
     assert (again.kept, again.in_corpus, again.sha256) == (0, 300, whole.sha256)
 
 
-def test_small_files_come_together_in_one_part_and_compressed_ones_are_read(ws: Workspace, tmp_path: Path) -> None:
-    files = [write(tmp_path / f"{at}.jsonl", [line(10 * at), line(10 * at + 1)]) for at in range(20)]
-    files[7].write_bytes(gzip.compress(files[7].read_bytes()))
-    assert add(ws, *files).kept == 40
-    assert len(list(ws.corpus.glob("*.parquet"))) == 1
-
-
 def test_broken_records_are_counted_and_written_aside_with_their_line(
     ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,36 +89,6 @@ def test_broken_records_are_counted_and_written_aside_with_their_line(
     again = add(ws, source)
     assert (again.kept, again.rejected_file) == (0, added.rejected_file)
     assert not (ws.corpus / corpus.SCRATCH).exists()
-
-
-def test_a_dry_run_tells_the_same_and_writes_nothing(ws: Workspace, tmp_path: Path) -> None:
-    source = write(tmp_path / "papers.jsonl", [BROKEN.get(number, line(number)) for number in range(1, 41)])
-    before = sorted(ws.root.rglob("*"))
-    told = add(ws, source, dry_run=True)
-    assert sorted(ws.root.rglob("*")) == before
-    added = add(ws, source)
-    assert (told.read, told.kept, told.rejected, told.faults) == (added.read, added.kept, added.rejected, added.faults)
-
-
-def test_a_file_without_one_readable_record_keeps_nothing_of_the_others(ws: Workspace, tmp_path: Path) -> None:
-    good = write(tmp_path / "good.jsonl", [line(number) for number in range(9)])
-    bad = write(tmp_path / "bad.jsonl", list(BROKEN.values()))
-    empty = write(tmp_path / "empty.jsonl", ["", " "])
-    with pytest.raises(InputError) as caught:
-        add(ws, good, bad, empty)
-    faults = "\n".join(caught.value.faults)
-    assert f"{bad}:1: not valid JSON" in faults
-    assert f"{empty}: the file is empty" in faults
-    assert list(ws.corpus.glob("*")) == []
-
-
-def test_a_file_of_another_kind_is_given_up_early(
-    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = write(tmp_path / "x.jsonl", ["nothing"] * 20_000)
-    small_pieces(monkeypatch, 16_000)
-    with pytest.raises(InputError, match="the first 2000 records cannot be read, reading stopped"):
-        corpus.add(ws, [source], form="annot", dry_run=False, advance=lambda done, total: None)
 
 
 KILLED = """
@@ -196,65 +159,6 @@ def test_papers_and_abstracts_of_semantic_scholar_come_in_joined(ws: Workspace, 
     assert [path.name for path in ws.corpus.iterdir() if path.is_dir()] == []
 
 
-BEGINNINGS = {
-    "annot": '{"paper_id": "p1", "title": "',
-    "json": '[{"paper_id": "p1", "title": "',
-    "csv": "paper_id,title,abstract\np1,",
-    "acl": '<collection id="P18"><volume id="1"><paper id="1"><title>',
-    "semantic-scholar": '{"corpusid": 1, "title": "',
-}
-
-
-def test_a_compressed_file_that_is_not_whole_is_refused_by_name(ws: Workspace, tmp_path: Path) -> None:
-    path = tmp_path / "papers.gz"
-    before = sorted(ws.root.rglob("*"))
-    for form, beginning in BEGINNINGS.items():
-        whole = gzip.compress((beginning + os.urandom(30_000).hex()).encode())
-        for damaged in (whole[:15_000], whole[:-8] + bytes(8)):
-            path.write_bytes(damaged)
-            with pytest.raises(InputError, match=r"papers\.gz: cannot be decompressed") as caught:
-                corpus.add(ws, [path], form=form, dry_run=False, advance=lambda done, total: None)
-            assert "download it again" in str(caught.value.hint)
-    assert sorted(ws.root.rglob("*")) == before
-
-
-def test_half_a_character_is_read_as_none_and_written_aside_as_it_came(ws: Workspace, tmp_path: Path) -> None:
-    text = "We look at \\ud800 papers. We count all of them. The count is right."
-    own = [line(1, title="Half \ud800 a letter"), line(2, paper_id="p\ud800 2")]
-    papers = [
-        f'{{"corpusid": {number}, "title": "Title \\udc00 {number}", "year": 2001}}' for number in (5, 6, 1 << 63)
-    ]
-    abstracts = [f'{{"corpusid": {number}, "openaccessinfo": {{}}, "abstract": "{text}"}}' for number in (5, 6)]
-    files = [write(tmp_path / f"{at}.jsonl", lines) for at, lines in enumerate((own, papers, abstracts))]
-    added = add(ws, *files)
-    assert (added.kept, added.read) == (3, 5)
-    assert added.rejected == {
-        "cannot be read: corpusid cannot be used": 1,
-        "cannot be read: paper_id cannot be used": 1,
-    }
-    titles = [paper.title for paper in read_papers(ws.corpus)]
-    assert titles == ["Half a letter", "Title 5", "Title 6"]
-    assert added.rejected_file is not None
-    aside = [json.loads(one) for one in Path(added.rejected_file).read_text(encoding="utf-8").splitlines()]
-    assert [json.loads(one["record"]) for one in aside] == [json.loads(papers[2]), json.loads(own[1])]
-
-
-def test_a_folder_is_its_files_in_the_order_of_their_names(ws: Workspace, tmp_path: Path) -> None:
-    folder = tmp_path / "parses"
-    (folder / "b" / "deep").mkdir(parents=True)
-    (folder / ".git").mkdir()
-    for number, name in enumerate(["c.jsonl", "b/deep/x", "a.json", "b/2.jsonl", ".hidden", ".git/config"], start=1):
-        write(folder / name, [line(number)])
-    (folder / "link").symlink_to(folder)
-    added = add(ws, folder, write(tmp_path / "own", [line(7)]))
-    assert (added.read, added.kept) == (5, 5)
-    assert [(one.name, one.format, one.kept) for one in added.files] == [
-        ("parses: 4 files", "annot", 4), ("own", "annot", 1),
-    ]  # fmt: skip
-    assert [paper.paper_id for paper in read_papers(ws.corpus)] == ["p3", "p4", "p2", "p1", "p7"]
-    assert add(ws, folder).kept == 0
-
-
 def test_a_file_of_a_folder_that_cannot_be_read_is_left_out_and_named(ws: Workspace, tmp_path: Path) -> None:
     folder = tmp_path / "parses"
     folder.mkdir()
@@ -280,21 +184,3 @@ def test_files_of_a_folder_that_are_no_papers_are_left_out_and_named(ws: Workspa
     with pytest.raises(InputError, match="2 files cannot be read") as caught:
         add(ws, folder)
     assert caught.value.faults == found.faults
-
-
-def test_a_folder_without_a_paper_that_can_be_read_is_refused(ws: Workspace, tmp_path: Path) -> None:
-    folder = tmp_path / "parses"
-    folder.mkdir()
-    for empty in ([], [".hidden"]):
-        for name in empty:
-            write(folder / name, [line(1)])
-        with pytest.raises(InputError, match=f"{folder}: an empty folder, expected files of papers"):
-            add(ws, folder)
-    write(folder / "1", [BROKEN[17]])
-    write(folder / "2", [])
-    with pytest.raises(InputError, match=f"{folder}: no paper can be read") as caught:
-        add(ws, folder)
-    assert len(caught.value.faults) == 2
-    with pytest.raises(InputError) as caught:
-        add(ws, tmp_path / "x", folder, tmp_path / "y")
-    assert caught.value.faults == (f"{tmp_path / 'x'}: no such file", f"{tmp_path / 'y'}: no such file")

@@ -9,7 +9,7 @@ import pytest
 from annot.store import papers
 from annot.store.runs import read_imports
 from annot.study.workspace import Workspace
-from command_line import annot, annot_done
+from command_line import annot_done
 
 WORDS = ("bees", "dance", "hive", "nectar", "pollen", "queen", "wax", "comb", "honey", "sting", "swarm", "drone")
 
@@ -104,53 +104,9 @@ def test_passages_of_one_document_are_pooled_and_it_is_named_wherever_they_are_s
     assert "passage of d1" in annot_done("trace", "T1", "d1-2", folder=study).stdout
 
 
-def test_what_was_cleaned_adds_up_over_files_that_are_read_again(study: Path) -> None:
-    cleaned = [
-        {"id": "a", "text": f"{text(1)} Wax &amp; honey."},
-        {"id": "b", "text": "Wax &amp; honey."},
-        {"id": "c", "text": f"{text(2)} {text(3)}"},
-    ]
-    for name, records in (("one.jsonl", cleaned[:1]), ("two.jsonl", cleaned[1:])):
-        (study / name).write_text("".join(json.dumps(record) + "\n" for record in records))
-    told = annot_done("corpus", "add", "one.jsonl", "two.jsonl", folder=study).stdout
-    assert "change them and add the same files again" in told
-    assert "the text of 1 document was cleaned and differs from the source (1 text, 0 titles): entities in 1" in told
-    assert cleaned_papers(study) == 1
-    settings(study, least=1)
-    annot_done("corpus", "add", "one.jsonl", "two.jsonl", folder=study)
-    assert cleaned_papers(study) == 2
-    annot_done("corpus", "add", "one.jsonl", "two.jsonl", folder=study)
-    assert (cleaned_papers(study), left_out(study)) == (2, {"read": 3, "kept": 3, "rejected": {}})
-
-
-def cleaned_papers(folder: Path) -> int:
-    with Workspace.open(folder).reading() as session:
-        (imported,) = read_imports(session)
-    return int(imported.facts["cleaned"]["papers"])
-
-
-def test_a_study_says_papers_where_facets_are_judged(study: Path) -> None:
-    (study / "annot.toml").write_text("")
-    told = annot("corpus", "add", "passages.jsonl", folder=study)
-    assert told.stdout.splitlines()[:5] == [
-        "7 papers read, 0 kept; the corpus now has 0",
-        "  passages.jsonl (annot): 7 records, 0 kept, 1 without an abstract, 7 without a year",
-        "  4 left out: no title (require_title = true)",
-        "  3 left out: too few sentences (min_sentences = 3)",
-        "  limits are in [corpus] of annot.toml; to keep more, change them and add the same file again",
-    ]
-
-
 def test_the_documents_of_passages_are_in_the_corpus_and_count_in_its_hash(study: Path) -> None:
     settings(study, least=1)
     annot_done("corpus", "add", "passages.jsonl", folder=study)
     ws = Workspace.open(study)
     wholes = {paper.paper_id: paper.part_of for paper in papers.read_papers(ws.corpus)}
     assert wholes == {"d1-1": "d1", "d1-2": "d1", "d1-3": "d1", "d2-1": "d2", "d3": None}
-
-
-def test_a_corpus_of_passages_alone_is_said_to_be_one(study: Path) -> None:
-    settings(study, least=1)
-    (study / "passages.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS[:4]))
-    annot_done("corpus", "add", "passages.jsonl", folder=study)
-    assert annot_done("corpus", "show", folder=study).stdout.startswith("4 documents (passages)\n")

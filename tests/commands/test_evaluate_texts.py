@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
-import re
 from pathlib import Path
 
 import pytest
@@ -18,15 +15,6 @@ from study_stages import copied
 from topic_study import BINARY, GRADED, OfTopics
 
 SCALES = {2: BINARY, 3: GRADED[:3], 4: GRADED, 5: (*GRADED, "More than perfect")}
-COMMANDS = (
-    "evaluate --all --per-query",
-    "assessor-effect",
-    "reusability",
-    "errors",
-    "forecast",
-    "forecast --design",
-    "qrels compare exports/qrels.txt exports/qrels.txt",
-)
 
 
 def study(folder: Path, grades: int, *, mixed: bool = False) -> Workspace:
@@ -64,45 +52,6 @@ def test_the_figures_are_those_of_pytrec_eval_on_every_scale(tmp_path: Path, gra
 @pytest.fixture(scope="module", params=[2, 4])
 def texts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return study(tmp_path_factory.mktemp("texts"), request.param)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_nobody_is_told_of_facets_or_papers(texts: Workspace, command: str) -> None:
-    told = annot_done(*command.split(), folder=texts.root)
-    said = f"{told.stdout}\n{told.stderr}".lower()
-    for word in ("facet", "paper", "whole  ", "abstract"):
-        assert word not in said, [line for line in said.splitlines() if word in line]
-
-
-def test_the_certificate_speaks_of_topics_and_documents(texts: Workspace) -> None:
-    annot_done("reusability", folder=texts.root)
-    page = (texts.exports / "certificate.html").read_text(encoding="utf-8")
-    said = re.sub(r"<(style|script).*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL).lower()
-    assert "unjudged documents" in said
-    assert not re.search("paper|facet|abstract", said)
-
-
-def test_what_is_kept_names_topics_as_the_units(tmp_path: Path) -> None:
-    ws = study(tmp_path, 2)
-    annot_done("evaluate", folder=ws.root)
-    kept = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))
-    assert (kept["intervals"]["over"], kept["comparison"]["unit"], kept["relevant_from"]) == ("topics", "topic", 1)
-    annot_done("errors", folder=ws.root)
-    rows = list(csv.DictReader(lines_of(ws.root / "errors.csv")))
-    assert "facet" not in rows[0]
-    assert {row["query_id"] for row in rows} == {"T1", "T2", "T3", "T4"}
-
-
-def test_texts_and_a_paper_are_four_topics_in_two_facets(tmp_path: Path) -> None:
-    ws = study(tmp_path, 2, mixed=True)
-    found = annot_done("evaluate", "--convention", "trec", "--json", folder=ws.root).data
-    counted = {line["facet"]: line["queries"] for line in found["lines"] if line["run"] == "forward"}
-    assert counted == {"method": 1, "whole": 3, "together": 4}
-    assert {one["facet"]: one["papers"] for one in found["comparison"]["verdicts"]} == counted
-    for command in ("assessor-effect", "reusability", "errors", "forecast"):
-        annot_done(command, folder=ws.root)
-    rows = list(csv.DictReader(lines_of(ws.root / "errors.csv")))
-    assert {row["facet"] for row in rows} == {"method", "whole"}
 
 
 def test_a_run_that_cannot_rank_for_texts_is_compared_where_it_can(tmp_path: Path) -> None:

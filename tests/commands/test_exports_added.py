@@ -46,19 +46,6 @@ def test_notices_are_cut_counted_by_rule_and_shown_with_an_example(study: Path) 
     assert "all of these texts before and after" in added
 
 
-@pytest.mark.parametrize(("papers", "shown"), [(4, False), (5, True)])
-def test_a_sentence_of_five_papers_and_one_in_a_hundred_is_shown_with_its_count(
-    study: Path, papers: int, shown: bool
-) -> None:
-    said = " Printed with permission of the bakers."
-    name = write(study, "a.ris", "".join(ris(at, after=said if at < papers else "") for at in range(120)))
-    added = annot_done("corpus", "add", name, "--dry-run", folder=study).stdout
-    assert (f"    {papers}  {said.strip()}\n" in added) is shown
-    if shown:
-        more = write(study, "b.ris", "".join(ris(at, after=said if at < papers else "") for at in range(600)))
-        assert said.strip() not in annot_done("corpus", "add", more, "--dry-run", folder=study).stdout
-
-
 def test_retracted_papers_and_parts_left_out_are_counted_and_all_ids_are_in_a_file(study: Path) -> None:
     text = (
         ris(1, title="RETRACTED: Dances") + ris(2, lines="M3  - Retracted\n") + ris(3, lines="AB  - A second text.\n")
@@ -87,32 +74,3 @@ def test_retracted_papers_and_parts_left_out_are_counted_and_all_ids_are_in_a_fi
 def lines(good: int, bad: int) -> str:
     records = [{"paper_id": f"p{at}", "title": f"T{at}", "abstract": SENTENCES.format(at)} for at in range(good)]
     return "".join(f"{json.dumps(one)}\n" for one in records) + "{broken\n" * bad
-
-
-@pytest.mark.parametrize(
-    ("good", "bad", "code", "kept"),
-    [(10, 20, 1, 10), (10, 21, 2, 0), (500, 21, 1, 500), (398, 21, 2, 0), (0, 3, 2, 0)],
-)
-def test_a_file_with_many_unreadable_records_is_refused_and_with_few_it_is_a_finding(
-    study: Path, good: int, bad: int, code: int, kept: int
-) -> None:
-    name = write(study, "a.jsonl", lines(good, bad))
-    done = annot("corpus", "add", name, folder=study)
-    assert done.exit_code == code
-    assert len(list((study / "corpus").glob("*.parquet"))) == bool(kept)
-    if code == 1:
-        assert f"{bad} record{'s' * (bad > 1)} cannot be read" in done.stderr
-    if code == 2 and good:
-        assert f"too many records cannot be read: {bad} of {good + bad} in a.jsonl" in done.stderr
-        assert "--partial" in done.stderr
-        assert annot("corpus", "add", name, "--partial", folder=study).exit_code == 1
-        assert list((study / "corpus").glob("*.parquet"))
-
-
-def test_a_file_of_which_no_paper_is_kept_is_a_finding_and_the_same_again_is_none(study: Path) -> None:
-    short = write(study, "a.ris", "TY  - JOUR\nTI  - T\nAB  - Short.\nER  - \n")
-    done = annot("corpus", "add", short, folder=study)
-    assert (done.exit_code, "no paper was kept of 1 record" in done.stderr) == (1, True)
-    name = write(study, "b.ris", ris(1))
-    annot_done("corpus", "add", name, folder=study)
-    annot_done("corpus", "add", name, folder=study)

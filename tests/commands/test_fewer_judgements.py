@@ -89,44 +89,6 @@ def test_a_pair_that_one_has_judged_and_one_who_left_has_not_is_incomplete(half:
     assert annot("status", "--json").data["incomplete"] == 0
 
 
-def test_a_third_opinion_on_every_pair_is_growth(half: Workspace, annot: Run) -> None:
-    assert annot("assessor", "add", "a3", "--account", "cy@example.org").exit_code == 0
-    settings = half.root / "annot.toml"
-    settings.write_text(settings.read_text(encoding="utf-8").replace("per_pair = 2", "per_pair = 3"), encoding="utf-8")
-    refused = annot("plan")
-    assert refused.exit_code == 2
-    assert "40 pairs would be added to a study that was sent" in refused.stderr
-
-
-def test_a_plan_that_is_complete_says_what_changes_nothing_of_it_and_why(half: Workspace, annot: Run) -> None:
-    assert annot("plan").exit_code == 0
-    before = annot("check", "plan", "--json").data["plan"]
-    asked = annot("plan", "--seed", "99", "--share", "a1=3", "--repeats", "0.2")
-    assert asked.exit_code == 0
-    assert "nothing changed: the 40 pairs are already planned" in asked.stderr
-    assert "because people have their tasks" in asked.stderr
-    assert "seed 99, share a1=3, repeats 0.2 applies only to pairs that are added later" in asked.stderr
-    assert annot("check", "plan", "--json").data["plan"] == before
-    with open_store(half.database_url) as store, store.read() as session:
-        drawn = people.read_plan(session)
-    assert drawn is not None
-    assert drawn.seed == 13
-    assert "nothing changed" not in annot("plan").stderr
-
-
-def test_pairs_that_nobody_has_any_more_are_still_to_be_judged(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=0)
-    for name in ("a1", "a2"):
-        assert annot("assessor", "leave", name, "--offline").exit_code == 0
-    status = annot("status", "--json").data
-    assert (status["pairs"], status["incomplete"], status["unassigned"]) == (40, 40, 40)
-    for name in ("a3", "a4"):
-        assert annot("assessor", "add", name, "--account", f"{name}@example.org").exit_code == 0
-    assert annot("plan").exit_code == 0
-    status = annot("status", "--json").data
-    assert (status["pairs"], status["incomplete"], status["unassigned"]) == (40, 40, 0)
-
-
 WHY = "the second assessor fell ill"
 
 

@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
-from annot.study.workspace import Workspace
-from command_line import Result, annot_done
-
-Run = Callable[..., Result]
-
-
-def papers(*ids: str) -> str:
-    text = ["We look at the shape of a bee.", "It is small and round indeed.", "Bees fly far in the summer."]
-    return "".join(f"{json.dumps({'paper_id': name, 'title': f'On {name}', 'abstract': text})}\n" for name in ids)
-
-
-def test_papers_are_compared_with_each_other_and_with_the_corpus(ws: Workspace, annot: Run) -> None:
-    (ws.root / "one.jsonl").write_text(papers("P1", "P2", "p2"), encoding="utf-8")
-    (ws.root / "two.jsonl").write_text(papers("p1", "P3"), encoding="utf-8")
-    first = annot("corpus", "add", "one.jsonl")
-    assert first.exit_code == 0
-    assert (
-        "1 pair of ids differs only in case, Unicode form or ligatures (both papers are kept): P2 and p2"
-        in first.stdout
-    )
-    second = annot("corpus", "add", "two.jsonl", "--json").data
-    assert (second["kept"], second["alike_ids"]) == (2, [["P1", "p1"]])
-    assert annot("corpus", "add", "two.jsonl", "--json").data["alike_ids"] == []
+from command_line import annot_done
 
 
 def test_topics_are_compared_with_each_other_and_with_the_study(tmp_path: Path) -> None:

@@ -11,15 +11,11 @@ import random
 from pathlib import Path
 
 import pytest
-from annot.base.errors import InputError
-from annot.base.records import Assessor, Assignment, Qrel, Query
+from annot.base.records import Qrel
 from annot.formats.judgements_file import read_relish
 from annot.formats.trec import read_qrels
-from annot.pools.selection import topics_as_papers
 from annot.store.database import open_store
-from annot.store.models import Plan
-from annot.store.people import put_assessors, replace_plan
-from annot.store.pools import documents_by_query, put_queries, read_queries
+from annot.store.pools import documents_by_query, read_queries
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
@@ -114,49 +110,6 @@ def test_evaluation_takes_the_test_fold_that_was_imported(scidocs: Path) -> None
     assert precision("test.qrel") != precision("val.qrel")
 
 
-def test_files_of_which_none_is_the_test_are_tested_on_in_turn(scidocs: Path) -> None:
-    (scidocs / "val.qrel").rename(scidocs / "one.qrel")
-    (scidocs / "test.qrel").rename(scidocs / "two.qrel")
-    annot_done("import", "--as", "grades", "one.qrel", "two.qrel", "--facet", "whole", *KEEP, folder=scidocs)
-    ws = Workspace.open(scidocs)
-    with open_store(ws.database_url, create=False) as store, store.read() as session:
-        split = read_splits(session)["all"]
-    assert split["fold1_test"] == split["fold2_dev"] == ("p0-whole", "p1-whole", "p2-whole")
-    refused = annot("query", "folds", folder=scidocs)
-    assert "already has other folds" in refused.message()
-    assert "--redraw" in refused.message()
-
-
-def test_such_a_study_is_whole_as_it_stands(scidocs: Path) -> None:
-    annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
-    before = (scidocs / "annot.toml").read_text()
-    assert annot_done("check", "plan", "--json", folder=scidocs).data["plan"]["faults"] == []
-    status = annot_done("status", "--json", folder=scidocs).data
-    assert (status["pairs"], status["agreed"], status["unassigned"]) == (63, 63, 0)
-    annot_done("agreement", folder=scidocs)
-    annot_done("report", folder=scidocs)
-    again = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, "--json", folder=scidocs).data
-    assert again["pairs"] == 63
-    assert annot_done("status", "--json", folder=scidocs).data == status
-    assert (scidocs / "annot.toml").read_text() == before
-
-
-def test_what_has_no_text_is_told_and_its_grade_counts(scidocs: Path) -> None:
-    told = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
-    assert "1 unknown id kept without a text" in told.stderr
-    assert "p29" in told.stderr
-    annot_done("qrels", folder=scidocs)
-    assert "p2-whole 0 p29 1" in (scidocs / "exports" / "qrels.txt").read_text()
-
-
-def test_grades_that_no_measure_calls_relevant_are_told(scidocs: Path) -> None:
-    settings = scidocs / "annot.toml"
-    settings.write_text(settings.read_text().replace("relevant_from = 1", "relevant_from = 2"))
-    told = annot_done("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
-    assert "relevant means 2 or more; set relevant_from = 1 under [evaluation] in annot.toml" in told.stderr
-    assert "not used in what was imported: 2 (Similar), 3 (Near-identical)" in told.stderr
-
-
 def test_bad_grades_leave_nothing_behind(scidocs: Path) -> None:
     for line, said in (
         ("p0 0 p9 -1", "grade -1, expected 0 to 3"),
@@ -168,18 +121,6 @@ def test_bad_grades_leave_nothing_behind(scidocs: Path) -> None:
         assert result.exit_code == 2
         assert said in result.message()
     assert annot_done("status", "--json", folder=scidocs).data["queries"] == 0
-
-
-def test_grades_of_others_do_not_enter_a_study_with_its_own_plan(scidocs: Path) -> None:
-    ws = Workspace.open(scidocs)
-    with open_store(ws.database_url, create=False) as store, store.begin() as session:
-        put_assessors(session, [Assessor("a1", None, False)])
-        put_queries(session, [Query("p0-whole", "p0", "whole", (0,))])
-        replace_plan(session, [Assignment("p0-whole", "p9", "a1", 1)], plan=Plan("0" * 64, 1, "2026-01-01"))
-    result = annot("import", "--as", "grades", "val.qrel", "--facet", "whole", *KEEP, folder=scidocs)
-    assert result.exit_code == 2
-    assert "its own plan or judgements" in result.message()
-    assert annot_done("status", "--json", folder=scidocs).data["queries"] == 1
 
 
 def test_relish_is_read_as_its_paper_tells() -> None:
@@ -196,63 +137,7 @@ def test_relish_is_read_as_its_paper_tells() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{}", "expected a list"),
-        ('[{"pmid": 7, "response": {"relevant": [], "partial": [], "irrelevant": []}}]', "entry 1: pmid"),
-        ('[{"pmid": "7", "response": {"relevant": [], "partial": []}}]', "no field 'irrelevant'"),
-        (
-            '[{"pmid": "7", "response": {"relevant": ["8"], "partial": ["8"], "irrelevant": []}}]',
-            "document '8' occurs 2 times",
-        ),
-    ],
-)
-def test_what_is_not_relish_is_refused(text: str, said: str) -> None:
-    with pytest.raises(InputError) as error:
-        read_relish(text.encode(), name="relish.json")
-    assert said in " ".join(error.value.faults)
-
-
 def topics() -> tuple[Qrel, ...]:
     grades = random.Random(5)
     lines = [f"{topic} 0 d{at} {grades.choice((0, 0, 1, 2))}\n" for topic in range(1, 6) for at in range(40)]
     return read_qrels(lines, name="covid")
-
-
-@pytest.mark.parametrize("per_topic", [1, 3])
-def test_topics_become_papers_as_aspire_made_them(per_topic: int) -> None:
-    """By hand, from the definition: relevance 2 to be a query, relevant to its topic or to others only."""
-    grades = {(topic, doc_id): grade for topic, doc_id, grade in topics()}
-    relevant = {
-        doc_id: {topic for (topic, doc), grade in grades.items() if doc == doc_id and grade} for _, doc_id in grades
-    }
-    made = topics_as_papers(topics(), per_topic=per_topic, seed=7)
-    queries = {query for query, _, _ in made}
-    assert len(queries) == 5 * per_topic
-    pool = {doc_id for doc_id, found in relevant.items() if found}
-    topic_of = {}
-    for query in queries:
-        mine = {doc_id: grade for name, doc_id, grade in made if name == query}
-        assert mine.keys() == pool - {query}
-        (topic_of[query],) = [
-            topic
-            for topic in {topic for topic, _ in grades}
-            if grades[topic, query] == 2
-            and {doc_id for doc_id, grade in mine.items() if grade}
-            == {doc_id for doc_id in pool - {query} if topic in relevant[doc_id]}
-        ]
-    assert sorted(topic_of.values()) == sorted(str(topic) for topic in range(1, 6) for _ in range(per_topic))
-
-
-def test_without_a_highly_relevant_paper_there_is_no_query() -> None:
-    with pytest.raises(InputError, match="grade 2"):
-        topics_as_papers([Qrel("1", "d1", 1)], per_topic=1, seed=1)
-
-
-def test_the_kind_is_told_from_the_content(scidocs: Path) -> None:
-    told = annot_done("import", "val.qrel", "test.qrel", "--facet", "whole", *KEEP, "--json", folder=scidocs).data
-    assert (told["queries"], told["pairs"]) == (9, 9 * 21)
-    edges = scidocs / "edges.csv"
-    edges.write_text("citing,cited\np1,p2\n")
-    assert annot_done("import", edges, "--dry-run", "--json", folder=scidocs).data["files"][0]["citations"] == 1

@@ -83,25 +83,6 @@ def test_every_annotation_is_kept_and_the_latest_that_counts_is_taken(
     assert annot("status", "--adjudication", "--json").data[0]["disputed"] == 2
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "options", "grade"),
-    [
-        ("rating", 3, ("--grade", "1=0", "--grade", "2=1", "--grade", "3=2", "--grade", "4=3"), 2),
-        ("number", 2.0, (), 2),
-        ("choices", "HIGHLY Relevant", ("--grade", "highly relevant = 3"), 3),
-        ("choices", "Near-identical", (), 3),
-    ],
-)
-def test_a_grade_is_a_number_a_name_of_the_scale_or_what_is_said_of_it(
-    ws: Workspace, bring: Callable[..., Any], kind: str, given: Any, options: tuple[str, ...], grade: int
-) -> None:
-    done = bring([task(1, annotation(1, "ada@example.org", given, kind=kind))], *options)
-    assert done.exit_code == 0, done.stderr
-    assert rows(ws, "SELECT grade, lead_time, judged_at FROM judgement") == [
-        (grade, 4.5, "2031-01-01T10:01:00.123456+00:00")
-    ]
-
-
 def test_addresses_stay_in_the_database(ws: Workspace, annot: Run, bring: Callable[..., Any]) -> None:
     tasks = [
         task(at, annotation(at, {"email": f"{who}@example.org"}, "1"), paper=f"d{at}")
@@ -153,35 +134,6 @@ def test_every_fault_is_told_with_its_task(ws: Workspace, bring: Callable[..., A
     assert bring([task(21, annotation(1, 1, "1"), topic="p9")], "--facet", "method", "--dry-run").exit_code == 0
 
 
-NO_EXPORTS = [
-    ("[]", "found no annotation"),
-    ('{"id": 1}', "found dict, expected a list of tasks"),
-    ("id,rel\n1,2\n", "not valid JSON"),
-    ('[{"id": 1, "topic": "q", "rel": "2", "annotator": 1, "annotation_id": 3}]', "JSON-MIN, which leaves out"),
-    (json.dumps([task(1, annotation(1, 1, "1"))]).replace('"rel"', '"rels"'), "did you mean 'rels'?"),
-]
-
-
-def test_what_is_no_such_export_and_no_grade_is_refused(bring: Callable[..., Any]) -> None:
-    for text, message in NO_EXPORTS:
-        refused = bring(text)
-        assert refused.exit_code == 2
-        assert message in refused.message()
-    for given in ("Maybe", "Maybe=4", "=1", "Maybe=-1"):
-        refused = bring([task(1, annotation(1, 1, "1"))], "--grade", given)
-        assert refused.exit_code == 2
-        assert "expected VALUE=GRADE, a grade from 0 to 3 or none" in refused.message()
-
-
-def test_an_adjudicator_of_theirs_settles_what_they_disputed(
-    ws: Workspace, annot: Run, bring: Callable[..., Any]
-) -> None:
-    tasks = [task(1, annotation(1, 1, "0"), annotation(2, 2, "3"), annotation(3, "eve@example.org", "2"))]
-    assert bring(tasks, "--adjudicator", "eve@example.org").exit_code == 0
-    assert annot("qrels").exit_code == 0
-    assert (ws.exports / "qrels.txt").read_text(encoding="utf-8") == "p1-method 0 d1 2\n"
-
-
 def test_judged_documents_become_pools_that_systems_rank(
     ws: Workspace, annot: Run, bring: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -206,57 +158,4 @@ def test_judged_documents_become_pools_that_systems_rank(
     assert (made["queries"], made["documents"]) == (1, 5)
 
 
-def test_drawn_pools_stay_and_what_they_lack_is_counted(
-    ws: Workspace, annot: Run, bring: Callable[..., Any], tmp_path: Path
-) -> None:
-    papers = [
-        {
-            "paper_id": name,
-            "title": f"On graphs and {thing}s",
-            "abstract": [f"We study {thing} of many {thing}s in our {thing} {at}." for at in range(4)],
-        }
-        for name, thing in {"p1": "graph", "d1": "word", "d2": "tree", "d3": "cell"}.items()
-    ]
-    (tmp_path / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
-    assert annot("corpus", "add", tmp_path / "papers.jsonl").exit_code == 0
-    assert annot("facets").exit_code == 0
-    assert annot("query", "add", "p1", "--facet", "method").exit_code == 0
-    assert annot("pool", "--method", "title_tfidf", "--per-method", "2").exit_code == 0
-    drawn = annot("pool", "show", "p1-method", "--json").data["entries"]
-    assert len(drawn) == 2
-    brought = bring([task(number, annotation(number, 9, "1")) for number in (2, 3, 1)])
-    assert "outside the drawn pools: 1; systems do not rank them" in brought.stderr
-    assert annot("pool", "show", "p1-method", "--json").data["entries"] == drawn
-
-
 EARLY, LATE = "2031-01-02T00:00:00Z", "2031-01-20T00:00:00Z"
-
-
-def counted_grades(annot: Run) -> list[int]:
-    annot("qrels", "--partial")
-    return [one["grade"] for one in annot("trace", "p1-method", "d1", "--json").data["answers"] if one["counts"]]
-
-
-def test_what_was_changed_last_counts_and_the_import_says_when(
-    ws: Workspace, annot: Run, bring: Callable[..., Any]
-) -> None:
-    tasks = [task(1, annotation(1, 3, "2", updated_at=LATE), annotation(2, 3, "0", updated_at=EARLY))]
-    done = bring(tasks)
-    assert "changed last counts" in done.stderr
-    assert counted_grades(annot) == [2]
-    traced = annot("trace", "p1-method", "d1", "--json").data["answers"]
-    assert {one["annotation"]: one["at"][:10] for one in traced} == {"1": "2031-01-20", "2": "2031-01-02"}
-    # An older export does not take the place of a newer one.
-    older = [task(1, annotation(1, 3, "1", updated_at=EARLY), tasks[0]["annotations"][1])]
-    assert bring(older).exit_code == 0
-    assert counted_grades(annot) == [2]
-
-
-def test_an_address_for_an_account_that_was_a_number_is_asked_about(ws: Workspace, bring: Callable[..., Any]) -> None:
-    assert bring([task(1, annotation(1, 3, "2"))]).exit_code == 0
-    further = [task(2, annotation(2, {"id": 3, "email": "ada@example.org"}, "1"))]
-    refused = bring(further)
-    assert refused.exit_code == 2
-    assert "'a1' (in this study) and an address (" in refused.message()
-    assert bring(further, "--same-person").exit_code == 0
-    assert rows(ws, "SELECT assessor, account FROM assessor") == [("a1", "3")]

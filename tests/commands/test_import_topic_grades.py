@@ -49,20 +49,6 @@ def test_qrels_of_topics_come_out_as_they_went_in(study: Workspace, annot: Calla
     assert sorted((study.root / "exports" / "qrels.txt").read_text().splitlines()) == sorted(QRELS.splitlines())
 
 
-def test_the_same_qrels_again_change_nothing_and_others_add(study: Workspace, annot: Callable[..., Result]) -> None:
-    written(study, "given.txt", QRELS)
-    assert annot("import", "given.txt").exit_code == 0
-    assert annot("qrels").exit_code == 0
-    before = (study.root / "exports" / "qrels.txt").read_text()
-    assert annot("import", "given.txt").exit_code == 0
-    assert annot("qrels").exit_code == 0
-    assert (study.root / "exports" / "qrels.txt").read_text() == before
-    written(study, "more.txt", "3 0 p1 1\np5-method 0 p2 2\n")
-    assert annot("import", "more.txt").exit_code == 0
-    assert annot("qrels").exit_code == 0
-    assert (study.root / "exports" / "qrels.txt").read_text().splitlines()[-2:] == ["3 0 p1 1", "p5-method 0 p2 2"]
-
-
 def test_topics_that_the_study_does_not_have_are_named_and_nothing_is_imported(
     study: Workspace, annot: Callable[..., Result]
 ) -> None:
@@ -74,28 +60,3 @@ def test_topics_that_the_study_does_not_have_are_named_and_nothing_is_imported(
     assert "given.txt:6: topic '02': not in this study; did you mean '2'?" in refused.stderr
     assert "annot query add --file" in refused.message()
     assert not difference(before, snapshot(study.root))
-
-
-def test_judgements_of_a_table_are_of_topics_too(study: Workspace, annot: Callable[..., Result]) -> None:
-    written(study, "judged.csv", "topic,document,assessor,grade\n1,p3,Ann,2\n1,p3,Bob,3\n2,p9,Ann,0\n")
-    told = annot("import", "judged.csv", "--json")
-    assert told.exit_code == 0, told.stderr
-    assert (told.data["queries"], told.data["new_queries"], told.data["judgements"]) == (2, 0, 3)
-    refused = annot("query", "remove", "1")
-    assert refused.exit_code == 2
-    assert "2 judgements" in refused.message()
-    written(study, "topics.tsv", TOPICS.replace("word001", "word009"))
-    refused = annot("query", "add", "--file", "topics.tsv")
-    assert "topics.tsv:1: topic 1: another text has this id, and pairs of it were judged or sent" in refused.stderr
-    assert "topics.tsv:2" not in refused.stderr
-
-
-def test_a_study_without_the_topics_is_told_to_add_them_first(ws: Workspace, annot: Callable[..., Result]) -> None:
-    made(ws, annot, [paper(number) for number in range(20)])
-    written(ws, "given.txt", QRELS)
-    refused = annot("import", "given.txt")
-    assert refused.exit_code == 2
-    assert "annot query add --file" in refused.message()
-    refused = annot("import", "given.txt", "--facet", "method")
-    assert "no query is a paper of the corpus, expected ids such as 1" in refused.stderr
-    assert "annot query add --file" in refused.message()

@@ -4,7 +4,6 @@ what to do with them."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from command_line import Result, annot, annot_done, difference, snapshot
 
-Run = Callable[..., Result]
 HEADER = "query,document,assessor,grade\n"
 
 
@@ -84,42 +82,9 @@ def test_unknown_ids_are_left_out_or_kept_if_the_lead_says_so(study: Path) -> No
     assert brought(study, rows[2], options=("--foreign", "keep")).exit_code == 2
 
 
-def test_a_topic_and_a_document_with_one_id_are_two_things(study: Path) -> None:
-    refused = brought(study, "001,001,Ada,1")
-    assert "document '001': not in this study" in refused.message()
-
-
-def test_grades_of_unknown_documents_name_the_line_of_their_file(study: Path) -> None:
-    (study / "train.tsv").write_text("query-id\tcorpus-id\tscore\n001\ta\t1\n", encoding="utf-8")
-    (study / "test.tsv").write_text("query-id\tcorpus-id\tscore\n\n001\tMAR1\t1\n001\t1-Mar\t1\n", encoding="utf-8")
-    refused = annot("import", "train.tsv", "test.tsv", "--as", "grades", folder=study)
-    assert refused.exit_code == 2
-    assert "test.tsv:4: document '1-Mar': not in this study" in refused.message()
-    done = annot("import", "train.tsv", "test.tsv", "--as", "grades", "--foreign", "drop", folder=study)
-    assert done.exit_code == 0, done.stderr
-    assert "1 row left out because of 1 unknown id: 1-Mar" in done.stderr
-
-
-def test_a_study_without_a_corpus_takes_all_and_says_what_was_not_checked(tmp_path: Path) -> None:
-    annot_done("init", "study", folder=tmp_path)
-    done = brought(tmp_path / "study", "p-method,d1,Ada,1", "p-method,1-Mar,Ada,2")
-    assert done.exit_code == 0, done.stderr
-    assert "the ids of documents were not checked" in done.stderr
-    assert "1 id may have been changed by a spreadsheet: 1-Mar (j.csv:3)" in done.stderr
-
-
 # -- names -------------------------------------------------------------------------------------------------------------
 
 THREE = ("001,a,Ada  B,1", "001,MAR1, ada b ,2", "001,007,ADAB,0", "001,a,Ben,1")
-
-
-def test_names_that_differ_in_case_and_blanks_are_asked_about(study: Path) -> None:
-    refused = brought(study, *THREE)
-    assert refused.exit_code == 2
-    assert "'Ada B' (j.csv:2), 'ada b' (j.csv:3) and 'ADAB' (j.csv:4) differ only in case" in refused.message()
-    assert "--same-person" in refused.message()
-    assert "--different-people" in refused.message()
-    assert grades(study) == {}
 
 
 @pytest.mark.parametrize(("option", "people"), [("--same-person", 2), ("--different-people", 4)])
@@ -136,19 +101,6 @@ def test_one_person_or_several_as_the_lead_says(study: Path, option: str, people
     assert len({person for _, person in grades(study)}) == people
 
 
-def test_one_person_judges_a_pair_once_under_all_spellings(study: Path) -> None:
-    refused = brought(study, "001,a,Ada,1", "001,a,ADA,0", options=("--same-person",))
-    assert refused.exit_code == 2
-    assert "j.csv:3: 001 a: a1 judged the pair on line 2 already" in refused.message()
-
-
-def test_an_adjudicator_under_two_spellings_is_one(study: Path) -> None:
-    rows = ("001,a,Ada,1", "001,a,Ben,0", "001,MAR1,Ada,1", "001,MAR1,Ben,0", "001,a,Eve,1", "001,MAR1,EVE,1")
-    done = brought(study, *rows, options=("--adjudicator", "Eve", "--same-person"))
-    assert done.exit_code == 0, done.stderr
-    assert annot_done("status", "--json", folder=study).data["open"] == 0
-
-
 def test_an_address_is_not_repeated(study: Path) -> None:
     refused = brought(study, "001,a,ada@example.org,1", "001,a,Ada@example.org,0")
     assert refused.exit_code == 2
@@ -156,28 +108,4 @@ def test_an_address_is_not_repeated(study: Path) -> None:
     assert "example.org" not in refused.stderr
 
 
-def test_a_pseudonym_of_another_case_is_refused(study: Path) -> None:
-    annot_done("assessor", "add", "a1", "--account", "one@example.org", folder=study)
-    refused = annot("assessor", "add", "A1", "--account", "two@example.org", folder=study)
-    assert refused.exit_code == 2
-    assert "differs from a1 only in case" in refused.message()
-    assert annot_done("assessor", "add", "a1", "--account", "one@example.org", folder=study).exit_code == 0
-
-
 # -- grades ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given", "unused", "setting"),
-    [
-        (("1", "1"), "0 (Not relevant), 2 (Highly relevant)", False),
-        (("0", "1"), "2 (Highly relevant)", False),
-        (("0", "2"), "1 (Relevant)", False),
-    ],
-)
-def test_grades_of_the_scale_that_nobody_gave_are_named(
-    study: Path, given: tuple[str, str], unused: str, setting: bool
-) -> None:
-    done = brought(study, *(f"001,{name},Ada,{grade}" for name, grade in zip(("a", "MAR1"), given, strict=True)))
-    assert f"not used in what was imported: {unused}" in done.stderr
-    assert ("relevant_from" in done.stderr) is setting

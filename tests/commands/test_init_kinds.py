@@ -3,68 +3,22 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from annot.base.settings import Kind, Settings, settings_of
+from annot.base.settings import Kind
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.study.guidelines import definition_of, shown
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
 TEXTS: tuple[Kind, ...] = ("topics", "questions")
-OF_FACETS_ALONE = {"labels", "queries", "systems"}
-"""Sections about sentence labels, the sampling of query papers, and systems that compare sentences."""
-WITHOUT_A_LINE = {"opinions"}
-"""A model is named when somebody wants to ask it."""
 
 
 def made(folder: Path, kind: Kind) -> Workspace:
     annot_done("init", "study", "--kind", kind, folder=folder)
     return Workspace.open(folder / "study")
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-def test_the_file_has_what_its_kind_begins_with_and_nothing_of_facets(tmp_path: Path, kind: Kind) -> None:
-    ws = made(tmp_path, kind)
-    document = tomllib.loads(ws.settings_file.read_text(encoding="utf-8"))
-    assert document["kind"] == kind
-    assert document["facets"] == {"whole": []}
-    assert document.keys() == Settings.model_fields.keys() - OF_FACETS_ALONE - WITHOUT_A_LINE
-    begun = settings_of(kind)
-    collection = begun.collection.model_copy(update={"name": "study", "title": "study"})
-    assert ws.settings == begun.model_copy(update={"collection": collection})
-    assert not ws.settings.faceted
-
-
-def test_a_new_study_is_of_facets_and_its_file_names_every_section_and_no_kind(tmp_path: Path) -> None:
-    annot_done("init", "study", folder=tmp_path)
-    annot_done("init", "other", "--kind", "facets", "--name", "study", folder=tmp_path)
-    text = (tmp_path / "study" / "annot.toml").read_text(encoding="utf-8")
-    assert text == (tmp_path / "other" / "annot.toml").read_text(encoding="utf-8")
-    document = tomllib.loads(text)
-    assert document.keys() == Settings.model_fields.keys() - {"kind", "screen"} - WITHOUT_A_LINE
-    assert {"min_sentences": 3, "max_sentences": 20}.items() <= document["corpus"].items()
-
-
-@pytest.mark.parametrize(
-    ("kind", "names", "relevant_from"),
-    [
-        ("topics", ("Not relevant", "Relevant", "Highly relevant"), 1),
-        ("questions", ("Unrelated", "Related", "Partial answer", "Full answer"), 2),
-    ],
-)
-def test_the_scale_and_what_counts_as_relevant_fit_the_kind(
-    kind: Kind, names: tuple[str, ...], relevant_from: int
-) -> None:
-    settings = settings_of(kind)
-    assert (settings.scale.names, settings.evaluation.relevant_from) == (names, relevant_from)
-    # One sentence of one word is a document.
-    limits = settings.corpus
-    assert (limits.require_title, limits.min_sentences, limits.min_sentence_tokens) == (False, 1, 1)
-    assert "cited" not in settings.pool.methods
 
 
 @pytest.mark.parametrize(
@@ -81,26 +35,6 @@ def test_a_file_that_contradicts_its_kind_is_refused(tmp_path: Path, text: str, 
     refused = annot("status", folder=tmp_path)
     assert refused.exit_code == 2
     assert told in refused.message()
-
-
-def test_a_study_keeps_its_kind(tmp_path: Path) -> None:
-    before = made(tmp_path, "topics").settings_file.read_bytes()
-    for words in ((), ("--kind", "topics")):
-        assert "already complete" in annot_done("init", "study", *words, folder=tmp_path).stdout
-    for other in ("questions", "facets"):
-        refused = annot("init", "study", "--kind", other, folder=tmp_path)
-        assert refused.exit_code == 2
-        assert f"already exists, for topics, found {other}" in refused.message()
-        assert "use another folder" in refused.message()
-    assert (tmp_path / "study" / "annot.toml").read_bytes() == before
-
-
-def test_another_kind_than_the_three_is_refused_and_a_dry_run_makes_nothing(tmp_path: Path) -> None:
-    refused = annot("init", "study", "--kind", "topic", folder=tmp_path)
-    assert refused.exit_code == 2
-    assert "'facets', 'topics', 'questions'" in refused.message()
-    assert "annot.toml" in annot_done("init", "study", "--kind", "topics", "--dry-run", folder=tmp_path).stdout
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("kind", TEXTS)

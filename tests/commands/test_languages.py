@@ -10,7 +10,6 @@ import pytest
 from abstracts_in_languages import SUBJECTS, records, sentences
 from annot.pools.frozen_rankings import method_settings, read_rankings
 from annot.ranking.corpus import UNICODE
-from annot.ranking.index import is_english
 from annot.store.papers import read_papers
 from annot.study.workspace import Workspace
 from command_line import Result, annot, annot_done
@@ -88,21 +87,6 @@ def test_a_language_changed_after_pools_were_drawn_draws_no_pool_beside_them(tmp
     assert method_settings(Workspace.open(root))["abs_bm25"]["tokens"] == "words"
 
 
-def test_papers_added_again_under_another_language_are_told_and_stay(tmp_path: Path) -> None:
-    root = study(tmp_path, "en")
-    german = [{"paper_id": "d", "title": "Tanz", "abstract": "Vgl. Kap. 3 zum Tanz. Er ist gut. So ist es eben."}]
-    annot_done("corpus", "add", file_of(tmp_path, german), folder=root)
-    before = [paper.sentences for paper in read_papers(root / "corpus")]
-    say(root, "de")
-    again = annot("corpus", "add", file_of(tmp_path, german), "--json", folder=root).data
-    assert again["differing_ids"] == ["d"]
-    assert [paper.sentences for paper in read_papers(root / "corpus")] == before
-    annot_done("corpus", "add", file_of(tmp_path, german), "--corrected", "cut as German", folder=root)
-    assert [paper.sentences for paper in read_papers(root / "corpus")] == [
-        ("Vgl. Kap. 3 zum Tanz.", "Er ist gut.", "So ist es eben.")
-    ]
-
-
 def test_a_corpus_of_two_languages_is_cut_by_each_and_ranked_by_one_rule(tmp_path: Path) -> None:
     root = study(tmp_path, "en")
     english = [
@@ -139,66 +123,3 @@ def test_texts_in_thai_are_refused_in_a_sentence_unless_they_come_as_sentences(t
         assert not list((root / "corpus").glob("*.parquet"))
     added = annot_done("corpus", "add", file_of(tmp_path, [{**paper, "abstract": thai}]), "--json", folder=root)
     assert added.data["kept"] == 1
-
-
-def test_a_corpus_without_a_word_is_refused_and_told_why(tmp_path: Path) -> None:
-    root = study(tmp_path, "en")
-    signs = [
-        {"paper_id": f"p{number}", "title": "Signs", "abstract": ["+ + + +", "- - - -", "* * * *"]} for number in (1, 2)
-    ]
-    annot_done("corpus", "add", file_of(tmp_path, signs), folder=root)
-    annot_done("query", "add", "--id", "t0", "--text", "bees", folder=root)
-    refused = annot("pool", "--method", "abs_bm25", folder=root)
-    assert refused.exit_code == 2
-    assert "none of 2 abstracts has a word, expected texts in English (en)" in refused.message()
-    assert not (root / "pools/rankings/manifest.json").exists()
-
-
-def test_before_labels_are_predicted_it_is_said_what_the_model_was_trained_on(tmp_path: Path) -> None:
-    root = study(tmp_path, "de", kind="facets")
-    annot_done("corpus", "add", file_of(tmp_path, records("de")), folder=root)
-    told = annot("facets", folder=root).stderr.splitlines()
-    assert any(line.endswith("these papers are in German (de): most of its labels will be wrong") for line in told)
-    assert any(line.startswith("instead, add papers that come with labels") for line in told)
-    labelled = [
-        {**paper, "abstract": list(sentences("de", number)), "labels": ["method", "result", "result"]}
-        for number, paper in enumerate(records("de"))
-    ]
-    (tmp_path / "second").mkdir()
-    root = study(tmp_path / "second", "de", kind="facets")
-    annot_done("corpus", "add", file_of(tmp_path, labelled), folder=root)
-    assert "English computer science" not in annot_done("facets", folder=root).message()
-
-
-def test_an_english_corpus_has_the_rules_of_english_up_to_one_paper_in_twenty(tmp_path: Path) -> None:
-    root = study(tmp_path, "en")
-    english = [
-        {"paper_id": f"e{n}", "title": f"Bees {n}", "abstract": f"We saw {n} bees. They dance well. So do we."}
-        for n in range(38)
-    ]
-    russian = records("ru")
-    annot_done("corpus", "add", file_of(tmp_path, [*english, *russian[:2]]), folder=root)
-    assert is_english(Workspace.open(root))
-    annot_done("corpus", "add", file_of(tmp_path, russian[2:3]), folder=root)
-    assert not is_english(Workspace.open(root))
-    say(root, "English")
-    assert not is_english(Workspace.open(root))
-    say(root, "fr")
-    assert not is_english(Workspace.open(root))
-
-
-def test_word_vectors_of_another_language_are_read_by_its_words(tmp_path: Path) -> None:
-    root = study(tmp_path, "ru")
-    annot_done("corpus", "add", file_of(tmp_path, records("ru")), folder=root)
-    (tmp_path / "words.vec").write_text("4 2\nпчёл 1 0\nтанцы 0 1\nБольшие 1 1\nдва_слова 1 1\n", encoding="utf-8")
-    added = annot_done("vectors", "add", "--words", tmp_path / "words.vec", "--json", folder=root).data
-    assert (added["kept"], added["unusable"]) == (2, 2)
-    say(root, "en")
-    assert annot_done("vectors", "add", "--words", tmp_path / "words.vec", "--json", folder=root).data["kept"] == 2
-
-
-def test_a_topic_of_which_no_word_is_in_the_corpus_is_told_with_its_empty_pool(tmp_path: Path) -> None:
-    root = study(tmp_path, "de")
-    annot_done("corpus", "add", file_of(tmp_path, records("de")), folder=root)
-    told = pooled(root, ["Züge der Vögel", "蜜蜂舞蹈"]).message()
-    assert "no method found a document for t1. If no word of a topic is in the corpus" in told

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from annot.base.records import Assessor, Topic
 from annot.base.words import ENGLISH
 from annot.steps import people as invite
-from annot.store import people, pools, projects
+from annot.store import people, projects
 from annot.store.database import open_store
 from annot.store.models import StoredRound
 from annot.store.people import read_notices
@@ -130,69 +129,6 @@ def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, an
     assert "8 pairs (2 left); this takes about 5 minutes. There may be more" in after["j1"]
 
 
-ANSWERS = ("a question and a document at a time and grade how well", "how well a document answers a question.")
-RELEVANT = ("a topic and a document at a time and grade how relevant", "how relevant a document is to a topic.")
-
-
-@pytest.mark.parametrize(
-    ("settings", "mixed", "said", "texts"),
-    [
-        ('kind = "questions"', False, ANSWERS, "texts"),
-        ('kind = "topics"', False, RELEVANT, "texts"),
-        ("", False, ("You read the abstracts of two papers at a time", "how similar two abstracts are"), "abstracts"),
-        ("", True, ("You read two texts at a time. If they are the abstracts", "Two people grade a pair of"), "texts"),
-    ],
-)
-def test_letters_say_what_two_texts_are_compared(
-    ws: Workspace, annot: Run, server: Server, settings: str, mixed: bool, said: tuple[str, str], texts: str
-) -> None:
-    ws.settings_file.write_text(f"{settings}\n[collection]\nname = 'small'\n", encoding="utf-8")
-    with open_store(ws.database_url) as store, store.begin() as session:
-        people.put_assessors(
-            session, [Assessor(name, f"{name}@example.org", adjudicator=name == "j1") for name in ("a1", "j1")]
-        )
-        pools.put_topics(session, [Topic("T1", "sleep")] if mixed else [])
-    told = letters(annot)
-    for name, sentence in zip(("a1", "j1"), said, strict=True):
-        assert sentence in told[name]
-        assert f"Read both {texts}" in told[name]
-
-
-def test_letters_follow_the_plan_and_who_is_there(ws: Workspace, annot: Run, server: Server) -> None:
-    build(ws, judged=0)
-    with open_store(ws.database_url) as store, store.begin() as session:
-        people.put_assessors(session, [Assessor("a3", "cy@example.org", adjudicator=False)])
-    assert "40 pairs; this takes" in letters(annot)["a2"]
-    gone = annot("assessor", "leave", "a2", "--to", "a3", "--offline")
-    assert gone.exit_code == 0, gone.stderr
-    told = letters(annot)
-    assert set(told) == {"a1", "a3", "j1"}
-    assert "40 pairs; this takes" in told["a3"]
-    refused = annot("invite", "a2")
-    assert (refused.exit_code, "a2: has left" in refused.stderr) == (2, True)
-
-
-def test_the_lead_is_told_where_the_passwords_are_and_what_comes_later(
-    ws: Workspace, annot: Run, server: Server
-) -> None:
-    build(ws, judged=0)
-    passwords = ws.cache / "studio" / "passwords.tsv"
-    passwords.parent.mkdir(parents=True)
-    passwords.write_text("a1\tann@example.org\tsecret-1\n", encoding="utf-8")
-    done = annot("invite", "--out", "letters")
-    assert "the passwords are in .annot/studio/passwords.tsv" in done.stderr
-    assert "no link yet for a1 and a2: run the command again after `annot push`" in done.stderr
-    assert "j1 can sign in now; run the command again after `annot push adjudication`" in done.stderr
-    assert "the letters name no contact" in done.stderr
-    assert sorted(done.stdout.split()) == ["letters/a1.txt", "letters/a2.txt", "letters/j1.txt"]
-    for name in ("a1", "a2", "j1"):
-        letter = ws.root / "letters" / f"{name}.txt"
-        assert letter.stat().st_mode & 0o077 == 0
-        text = letter.read_text(encoding="utf-8")
-        assert "secret-1" not in text
-        assert not re.search(r"\n{3}|[{}]|None", text), text
-
-
 def test_what_a_letter_says_of_publication_is_on_record_from_the_first_that_says_it(
     ws: Workspace, annot: Run, server: Server
 ) -> None:
@@ -228,18 +164,3 @@ def screens(ws: Workspace) -> tuple[bool, bool]:
     """Whether the judging screen and that of adjudicators say that what is written there is published."""
     study = Workspace.open(ws.root)
     return tuple(PUBLISHED in guidelines.screen(study, kind) for kind in ("judge", "adjudicate"))  # type: ignore[return-value]
-
-
-def test_a_study_with_imported_judgements_writes_no_letter(
-    ws: Workspace, annot: Run, server: Server, tmp_path: Any
-) -> None:
-    file = tmp_path / "j.csv"
-    file.write_text("query,document,assessor,grade\nq-method,d1,Ada,1\nq-method,d1,Bob,1\n", encoding="utf-8")
-    assert annot("import", "--as", "judgements", file).exit_code == 0
-    refused = annot("invite")
-    assert refused.exit_code == 2, refused.stdout
-    assert "their answers were imported" in refused.stderr
-    # Whoever settles what the file left open is written to, and nobody else.
-    with open_store(ws.database_url) as store, store.begin() as session:
-        people.put_assessors(session, [Assessor("j1", "joe@example.org", adjudicator=True)])
-    assert set(letters(annot)) == {"j1"}

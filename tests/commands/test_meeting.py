@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.judging.comments import Meeting
-from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import build
 
@@ -87,26 +84,6 @@ def test_the_page_tells_where_they_differ_and_how_agreement_moved(judged: Worksp
     assert "Same steps | other data." in html
 
 
-def test_without_a_day_the_period_is_the_last_seven_and_the_same_again_is_the_same(
-    judged: Workspace, annot: Run, tmp_path: Path
-) -> None:
-    first = annot("meeting", "--json").data
-    assert (first["since"][:10], first["until"][:10], first["pairs"]) == ("2031-03-05", "2031-03-12", 7)
-    before = (judged.exports / "meeting.html").read_bytes()
-    assert annot("meeting").exit_code == 0
-    assert (judged.exports / "meeting.html").read_bytes() == before
-    assert annot("meeting", "--since", "2031-03-01", "--out", tmp_path / "talk").exit_code == 0
-    assert "7 of the period" not in (tmp_path / "talk" / "meeting.md").read_text(encoding="utf-8")
-    assert (judged.exports / "meeting.html").read_bytes() == before
-
-
-def test_a_period_without_a_finished_pair_is_refused(judged: Workspace, annot: Run) -> None:
-    refused = annot("meeting", "--since", "2031-04-01")
-    assert refused.exit_code == 2
-    assert "no pair was finished since 2031-04-01" in refused.stderr
-    assert "the newest: 2031-03-12" in refused.stderr
-
-
 def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_its_grades(
     ws: Workspace, annot: Run
 ) -> None:
@@ -128,31 +105,3 @@ def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_it
     assert "2 Similar" not in first
     page = (ws.exports / "meeting.md").read_text(encoding="utf-8")
     assert "Candidate: *Title of d08*. Why d08. **How d08.** What d08." in page
-
-
-def test_the_fifteen_widest_pairs_are_shown_and_the_others_counted(ws: Workspace, annot: Run, tmp_path: Path) -> None:
-    lines = [HEADER]
-    for at in range(17):
-        lines += [f"p1-method,d{at:02},{who},{grade},2031-03-05T09:00:00Z," for who, grade in (("Ada", 0), ("Bob", 1))]
-    lines += [f"p1-method,wide,{who},{grade},2031-03-05T09:00:00Z,So." for who, grade in (("Ada", 0), ("Bob", 3))]
-    path = tmp_path / "j.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert annot("import", "--as", "judgements", path).exit_code == 0
-    found = Meeting(read_snapshot(ws), since=None)
-    assert (found.pairs, found.differing, len(found.widest)) == (18, 18, 15)
-    assert [one.doc_id for one in found.widest] == ["wide", *(f"d{at:02}" for at in range(14))]
-    assert (found.widest[0].gap, found.widest[0].comments) == (3, (("0", "So."), ("3", "So.")))
-    assert [(one.low, one.high, one.pairs, one.of) for one in found.recurring] == [(0, 1, 17, 18), (0, 3, 1, 18)]
-
-
-def test_the_period_begins_at_its_moment_and_reaches_back_seven_days(ws: Workspace, annot: Run, tmp_path: Path) -> None:
-    moments = {"old": "2031-03-04T09:59:59Z", "edge": "2031-03-05T10:00:00Z", "new": "2031-03-12T10:00:00Z"}
-    lines = [HEADER, *(f"p1-method,{doc},{who},1,{at}," for doc, at in moments.items() for who in ("Ada", "Bob"))]
-    lines += ["p1-method,timeless,Ada,1,,", "p1-method,timeless,Bob,1,2031-03-12T10:00:00Z,"]
-    path = tmp_path / "j.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert annot("import", "--as", "judgements", path).exit_code == 0
-    found = Meeting(read_snapshot(ws), since=None)
-    assert (found.pairs, found.without_moment, found.differing) == (2, 1, 0)
-    since = datetime.fromisoformat("2031-03-12T10:00:00+00:00")
-    assert Meeting(read_snapshot(ws), since=since).pairs == 1

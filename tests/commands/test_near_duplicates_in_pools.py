@@ -9,7 +9,7 @@ import pytest
 from annot.pools.admission import near_duplicates
 from annot.study.workspace import Workspace
 from command_line import Result
-from pooled_corpus import drawn, made, paper, words_of
+from pooled_corpus import drawn, made, paper
 
 
 @pytest.fixture
@@ -57,41 +57,3 @@ def test_a_pool_that_was_drawn_with_both_keeps_both(
     assert annot("pool").exit_code == 0
     assert "twice15" not in drawn(ws)["p5"]
     assert drawn(ws)["p12"] == before["p12"]
-
-
-def test_the_corpus_lists_them(ws: Workspace, annot: Callable[..., Result], lines: list[str]) -> None:
-    made(ws, annot, lines)
-    told = annot("corpus", "show")
-    assert "70 papers, 70 without a year" in told.stdout
-    assert "20 papers in 10 groups of near-duplicates" in told.stdout
-    groups = json.loads(annot("corpus", "show", "--json").stdout)["data"]["near_duplicates"]
-    assert groups == [[f"p{at}", f"twice{at}"] for at in range(10, 20)]
-
-
-def test_a_paper_of_the_query_papers_title_neither_ranks_nor_enters(
-    ws: Workspace, annot: Callable[..., Result], lines: list[str]
-) -> None:
-    """Though it is cited, has the same words, and an engine finds it first: its text is another one."""
-    lines[5] = paper(5, citations=["twin5", "p7"])
-    words = words_of(5)[::-1]
-    backwards = [" ".join(words[at : at + 10]) + "." for at in range(0, 40, 10)]
-    lines.append(paper(5, "twin5", title="TITLE 5!", abstract=backwards))
-    made(ws, annot, lines)
-    assert annot("pool", "--per-method", "60").exit_code == 0
-    found = drawn(ws)
-    assert found["p5"] == {f"p{at}" for at in range(60)} - {"p5"}
-    assert "twin5" in found["p12"]
-    engine = ws.root / "engine.run"
-    engine.write_text("p5 Q0 twin5 1 9 engine\np5 Q0 twice11 2 8 engine\np5 Q0 p11 3 7 engine\n")
-    grown = annot("pool", "add", "--run", str(engine), "--method", "engine", "--depth", "1", "--query", "p5")
-    assert grown.exit_code == 0, grown.stderr
-    ranked = {path.stem: path.read_text() for path in (ws.pools / "rankings").glob("*.run")}
-    assert {name: " twin5 " in "\n".join(of_query(text, "p5")) for name, text in ranked.items()} == {
-        "title_tfidf": False, "abs_tfidf": False, "engine": False,
-    }  # fmt: skip
-    assert any(" twin5 " in line for line in of_query(ranked["abs_tfidf"], "p12"))
-    assert annot("check", "pools").exit_code == 0
-
-
-def of_query(run: str, paper_id: str) -> list[str]:
-    return [line for line in run.splitlines() if line.startswith(f"{paper_id} ")]

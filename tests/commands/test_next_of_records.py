@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from annot.judging.plan_on_record import plan_sha256, write_plan
 from annot.store import people, projects
 from annot.store.answers import JUDGEMENTS
 from annot.store.database import open_store
-from annot.store.models import Plan
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 from command_line import Result
 from small_study import DOCUMENTS, QUERIES, RECORDED, build, judgement, sourced
-from study_stages import set_in
 
 Run = Callable[..., Result]
 
@@ -56,12 +53,6 @@ def test_a_push_that_was_complete_is_not_named_again(ws: Workspace, next_of: Cal
     assert next_of() == "annot invite"
 
 
-def test_who_has_begun_without_a_letter_needs_none(ws: Workspace, next_of: Callable[[], str]) -> None:
-    build(ws, judged=10)
-    send(ws)
-    assert next_of() == "annot pull"
-
-
 def test_pairs_of_one_who_left_wait_for_another_until_the_lead_takes_them(
     ws: Workspace, annot: Run, next_of: Callable[[], str]
 ) -> None:
@@ -88,26 +79,6 @@ def test_a_pair_that_goes_back_is_pushed_and_what_was_made_before_is_old(
     undone = annot("return", *pair, "--to", "a1", "--undo")
     assert undone.exit_code == 0
     assert next_of() == "annot push adjudication"
-
-
-@pytest.mark.parametrize("form", ["--json", "--dry-run", "--quiet"])
-def test_the_line_is_for_people(ws: Workspace, annot: Run, form: str) -> None:
-    build(ws, judged=40)
-    assert "next: " not in annot("plan", form).stderr
-    assert "next: annot push adjudication (6 pairs in dispute to send or withdraw)" in annot("plan").stderr
-    # A table that a person reads beside the way says nothing of it.
-    assert "next: " not in annot("pool", "show", QUERIES[0].query_id).stderr
-
-
-def test_nobody_is_asked_for_the_agreement_of_one_person(ws: Workspace, next_of: Callable[[], str]) -> None:
-    build(ws, judged=0)
-    set_in(ws.root, {"judging": {"per_pair": 1}})
-    with open_store(ws.database_url) as store, store.begin() as session:
-        alone = people.read_assignments(session, "a1")
-        people.replace_plan(session, alone, plan=Plan(plan_sha256(alone), 13, RECORDED, 1))
-    write_plan(Workspace.open(ws.root), alone)
-    judged(ws, "a1")
-    assert next_of() == "annot qrels"
 
 
 def test_a_datasheet_answers_from_the_records_and_is_not_asked_for_for_ever(

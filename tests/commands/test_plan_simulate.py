@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from annot.base.records import Assessor
-from annot.store import people, pools
+from annot.store import people
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
 from annot.store.models import Plan
@@ -48,86 +47,6 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
         "with_time": 80,
         "cited": 0.0,
     }
-
-
-def test_the_forecast_in_words_and_the_study_untouched(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=40)
-    files = [ws.root / "annot.db", ws.pools / "plan.jsonl"]
-    before = [path.read_bytes() for path in files]
-    told = annot("forecast", "--design")
-    assert told.exit_code == 0
-    assert "from a pilot of 40 pairs judged by 2 on 4 queries" in told.stdout
-    assert "95% prediction intervals" in told.stdout
-    assert "A missing judgement is left out" in told.stdout
-    assert "cost, EUR" in told.stdout
-    assert "unknown: no hourly rate is set" in told.stdout
-    assert [path.read_bytes() for path in files] == before
-
-
-def test_by_depth_the_forecast_is_said_to_be_the_most(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=40)
-    said = "hours and cost are upper limits"
-    assert said not in " ".join(annot("forecast", "--design").stdout.split())
-    settings = ws.root / "annot.toml"
-    text = settings.read_text(encoding="utf-8")
-    settings.write_text(text.replace('mode = "round-robin"', 'mode = "depth"'), encoding="utf-8")
-    kept = annot("forecast", "--design")
-    assert said not in " ".join(kept.stdout.split())
-    assert "mode: the recorded pools have round-robin" in " ".join(kept.stdout.split())
-    with open_store(ws.database_url) as store, store.begin() as session:
-        drawn = [replace(pool, mode="depth") for pool in pools.read_pools(session).values()]
-        pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
-    assert said in " ".join(annot("forecast", "--design").stdout.split())
-
-
-def test_without_a_pilot_it_is_refused(ws: Workspace, annot: Run) -> None:
-    result = annot("forecast", "--design")
-    assert (result.exit_code, "no pilot" in result.stderr) == (2, True)
-    build(ws, judged=40)
-    result = annot("forecast", "--design", "--coefficient", "alpha-ordinal")
-    assert (result.exit_code, "did you mean 'alpha_ordinal'" in result.stderr) == (2, True)
-    result = annot("forecast", "--design", "--assessors", 1)
-    assert (result.exit_code, "2 are needed for each pair" in result.stderr) == (2, True)
-
-
-def test_the_seconds_of_a_dispute_come_from_the_option_then_the_settings_then_the_pilot(
-    ws: Workspace, annot: Run
-) -> None:
-    """Nothing is settled while no query is complete: judging alone has its price, until the seconds are named."""
-    build(ws, judged=9)
-    arguments = ("forecast", "--design", "--hourly-rate", 20)
-    alone = annot(*arguments, "--json").data["forecast"]
-    assert alone["hours"] == alone["hours_judging"]
-    assert alone["cost"]["value"] == pytest.approx(20 * alone["hours_judging"]["value"])
-    assert alone["priced"] == "judging only, adjudication not included"
-    told = annot(*arguments).stdout
-    assert len(re.findall(r"(?m)^(hours in all|cost, EUR) .*\(judging only, adjudication not included\)$", told)) == 2
-    (ws.root / "annot.toml").write_text("[forecast]\ndispute_seconds = 60\n")
-    per_dispute = {}
-    for name, option in (("settings", ()), ("option", ("--dispute-seconds", 120))):
-        data = annot(*arguments, *option, "--json").data["forecast"]
-        disputes = data["pairs"] * data["disputed"]["value"]
-        per_dispute[name] = data["hours_adjudicating"]["value"] * 3600 / disputes
-        assert data["priced"] == "judging and adjudication"
-    assert per_dispute == {"settings": pytest.approx(60), "option": pytest.approx(120)}
-
-
-def test_repeats_are_judged_and_paid_but_not_settled(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=40)
-    arguments = ("forecast", "--design", "--per-method", 6, "--hourly-rate", 20, "--dispute-seconds", 60)
-    plain, again = (annot(*arguments, "--repeats", share, "--json").data["forecast"] for share in (0, 0.25))
-    assert again["judgements"] == 1.25 * plain["judgements"]
-    assert again["hours_judging"]["value"] == pytest.approx(1.25 * plain["hours_judging"]["value"])
-    assert again["hours_adjudicating"] == plain["hours_adjudicating"]
-    hours = again["hours_judging"]["value"] + again["hours_adjudicating"]["value"]
-    assert again["cost"]["value"] == pytest.approx(20 * hours)
-    assert "25% of them again" in annot(*arguments, "--repeats", 0.25).stdout
-    # The plan asks nothing again in a query of fewer than ten documents.
-    small = ("forecast", "--design", "--per-method", 1, "--repeats", 0.25)
-    data = annot(*small, "--json").data
-    assert (data["repeats"], data["forecast"]["design"]["repeats"]) == (0.25, 0.0)
-    assert data["forecast"]["judgements"] == 2 * data["forecast"]["pairs"]
-    assert "no repeats, because an assessor has fewer than 42 pairs" in annot(*small).stdout
 
 
 def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace, annot: Run) -> None:

@@ -13,8 +13,6 @@ from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import made, paper
 
-TOLD = "specter is left out, and the pools record this"
-
 
 def left_out(ws: Workspace) -> set[tuple[str, ...]]:
     """What is on record as left out, of all pools."""
@@ -29,19 +27,6 @@ def listing_specter(ws: Workspace, annot: Callable[..., Result]) -> Workspace:
     text = ws.settings_file.read_text(encoding="utf-8")
     ws.settings_file.write_text(text.replace('"abs_tfidf", "cited"', '"abs_tfidf", "specter", "cited"'))
     return ws
-
-
-def test_it_is_told_once_and_on_record(listing_specter: Workspace, annot: Callable[..., Result]) -> None:
-    first = annot("pool", "--per-method", "3")
-    assert first.exit_code == 0, first.stderr
-    assert TOLD in first.stderr
-    assert "`annot vectors add specter --encoder specter`" in first.stderr
-    assert left_out(listing_specter) == {("specter",)}
-    again = annot("pool")
-    assert again.exit_code == 0
-    assert "specter" not in again.stderr
-    assert TOLD in annot("pool", "--redraw", "--without", "abs_tfidf").stderr
-    assert left_out(listing_specter) == {("abs_tfidf", "specter")}
 
 
 def test_with_vectors_it_draws_again_and_is_never_dropped_from_pools_that_it_drew(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from typing import Any
 
 import pytest
-from annot.store import pools
-from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import Result
 from pooled_corpus import drawn, made, paper, words_of
@@ -48,24 +45,6 @@ def done(annot: Annot, *words: object) -> Result:
     return result
 
 
-def test_a_near_duplicate_added_by_hand_is_no_draw_of_a_method(pooled: Workspace, annot: Annot) -> None:
-    before = drawn(pooled)
-    assert not {COPY, f"p{FAR}"} & before["p5"], "the title's method came by the copy, and no method to the other"
-    done(annot, "pool", "add", "p5", COPY, "--reason", "seen")
-    replayed(annot)
-    (pooled.pools / "admission.jsonl").unlink()
-    done(annot, "pool", "--frozen")
-    assert drawn(pooled) == {**before, "p5": before["p5"] | {COPY}}
-    *_, last = done(annot, "pool", "show", "p5", "--json").data["entries"]
-    assert (last["doc_id"], last["drawn"]["method"]) == (COPY, "manual")
-    replayed(annot)
-    # A deeper draw comes to the other one, and leaves it: its copy stands for it.
-    done(annot, "pool", "--per-method", "60")
-    assert f"p{FAR}" not in drawn(pooled)["p5"]
-    assert COPY in drawn(pooled)["p5"]
-    replayed(annot)
-
-
 def citations(ws: Workspace, annot: Annot) -> None:
     """p5 cites a paper that is in the corpus, one that may come, and the copy."""
     (ws.root / "edges.tsv").write_text(f"p5\tp40\np5\tlater1\np5\t{COPY}\np5\tnever\n")
@@ -101,17 +80,6 @@ def top_up(ws: Workspace, annot: Annot) -> None:
         "".join(f"p5 Q0 {doc_id} {at} {90 - at} engine\n" for at, doc_id in enumerate(docs, start=1))
     )
     done(annot, "pool", "add", "--run", "engine.run", "--method", "engine", "--depth", "12")
-
-
-def test_a_near_duplicate_that_is_cited_later_stays_out_of_what_was_drawn(pooled: Workspace, annot: Annot) -> None:
-    before = drawn(pooled)
-    citations(pooled, annot)
-    done(annot, "pool", "--frozen")
-    assert drawn(pooled) == before
-    replayed(annot)
-    # Drawn anew, it counts.
-    done(annot, "pool")
-    assert COPY in drawn(pooled)["p5"]
 
 
 def test_however_a_study_goes_on_its_pools_are_drawn_again(pooled: Workspace, annot: Annot) -> None:
@@ -173,86 +141,3 @@ def test_what_was_written_down_of_a_draw_is_not_to_be_changed(pooled: Workspace,
     assert "its SHA-256 is none, expected" in annot("check", "pools").stderr
     done(annot, "pool")
     assert path.read_text() == text
-
-
-def test_a_near_duplicate_of_the_query_or_of_the_pool_is_not_added(pooled: Workspace, annot: Annot) -> None:
-    (pooled.root / "more.jsonl").write_text(
-        "\n".join([paper(5, "copy5", title="Another"), paper(101, "twin5", title="ALPHA beta gamma delta")]) + "\n"
-    )
-    done(annot, "corpus", "add", "more.jsonl")
-    done(annot, "pool", "add", "p12", "twice15", "--reason", "seen")
-    before = drawn(pooled)
-    for query, names, fault in (
-        ("p5", ["copy5"], "copy5: nearly the same text as the query paper"),
-        ("p5", ["twin5"], "twin5: is the query paper, or has its title"),
-        ("p5", ["p5"], "p5: is the query paper, or has its title"),
-        ("p12", ["p15"], "p15: nearly the same text as twice15, in the pool"),
-        ("p5", [COPY, f"p{FAR}"], f"p{FAR}: nearly the same text as {COPY}, which is also named here"),
-        ("p5", ["nowhere"], "nowhere: not in the corpus"),
-    ):
-        for dry_run in ([], ["--dry-run"]):
-            refused = annot("pool", "add", query, *names, "--reason", "seen", *dry_run)
-            assert refused.exit_code == 2
-            assert fault in refused.message()
-    assert drawn(pooled) == before
-    done(annot, "pool", "add", "p5", f"p{FAR}", "--reason", "seen")
-    assert (
-        f"nearly the same text as p{FAR}, in the pool" in annot("pool", "add", "p5", COPY, "--reason", "seen").message()
-    )
-
-
-def test_sizes_of_other_depths_are_those_of_the_pools_then_drawn(pooled: Workspace, annot: Annot) -> None:
-    """With near-duplicates passed over, and with what was added."""
-    top_up(pooled, annot)
-    by_hand_other = next(doc_id for doc_id in ("p50", "p51", "p52", "p53") if doc_id not in drawn(pooled)["p12"])
-    done(annot, "pool", "add", "p12", by_hand_other, "--reason", "seen")
-    told = done(annot, "forecast", "--pools", "--depth", "3", "--depth", "60", "--seconds", "30", "--json").data[
-        "depths"
-    ]
-    sizes = {depth["per_method"]: (depth["smallest"], depth["largest"], depth["new"]) for depth in told}
-    now = {name: len(ids) for name, ids in drawn(pooled).items()}
-    assert sizes[3] == (min(now.values()), max(now.values()), 0)
-    done(annot, "pool", "--per-method", "60", "--frozen")
-    deep = {name: len(ids) for name, ids in drawn(pooled).items()}
-    assert sizes[60] == (min(deep.values()), max(deep.values()), sum(deep.values()) - sum(now.values()))
-    # Every paper but the query itself, and of those that come twice one.
-    assert deep == {"p5": 59, "p12": 59}
-
-
-def test_the_file_of_a_pool_that_is_no_more_goes(pooled: Workspace, annot: Annot) -> None:
-    assert {path.stem for path in pooled.query_pools.iterdir()} == {"p5", "p12"}
-    done(annot, "query", "remove", "p12-method")
-    done(annot, "pool")
-    assert {path.stem for path in pooled.query_pools.iterdir()} == {"p5"}
-    replayed(annot)
-
-
-def test_the_hash_on_record_is_of_all_rankings_that_a_topped_up_pool_follows_from(
-    pooled: Workspace, annot: Annot
-) -> None:
-    top_up(pooled, annot)
-    on_disk = {path.stem: path.read_text().splitlines(keepends=True) for path in pooled.rankings.glob("*.run")}
-    assert set(on_disk) == {"title_tfidf", "abs_tfidf", "engine"}
-    with open_store(pooled.database_url, create=False) as store, store.read() as session:
-        hashes = pools.read_rankings_sha256(session)
-    of = {"p5": ["abs_tfidf", "engine", "title_tfidf"], "p12": ["abs_tfidf", "title_tfidf"]}
-    lines = {
-        name: [line for one in names for line in on_disk[one] if line.split()[0] == name] for name, names in of.items()
-    }
-    assert hashes == {name: sha256("".join(found).encode()).hexdigest() for name, found in lines.items()}
-
-
-def test_a_query_that_is_drawn_again_leaves_the_rankings_of_the_others_as_they_are(
-    pooled: Workspace, annot: Annot
-) -> None:
-    def on_disk() -> dict[str, list[str]]:
-        return {path.stem: path.read_text().splitlines() for path in pooled.rankings.glob("*.run")}
-
-    before = on_disk()
-    done(annot, "pool", "--query", "p12-method", "--ranking-depth", "7")
-    for method, rows in on_disk().items():
-        others = [row for row in before[method] if row.startswith("p5 ")]
-        assert rows == [*[row for row in before[method] if row.startswith("p12 ")][:7], *others]
-    replayed(annot)
-    done(annot, "pool", "--query", "p12-method", "--ranking-depth", "500")
-    assert on_disk() == before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 
@@ -73,68 +72,3 @@ def test_its_pool_is_drawn_by_the_methods_that_rank_texts_and_the_others_stay(
     # Alone, it is drawn as among others.
     assert annot("pool", "--query", "T1").exit_code == 0
     assert drawn() == after
-
-
-def test_its_pairs_are_planned_as_those_of_papers_are(study: Workspace, annot: Callable[..., Result]) -> None:
-    assert annot(*ADD).exit_code == 0
-    assert annot("pool", "--per-method", "3").exit_code == 0
-    for name in ("a1", "a2"):
-        assert annot("assessor", "add", name, "--account", f"{name}@example.org").exit_code == 0
-    assert annot("plan", "--query", "p5-method").exit_code == 0
-    assert annot("plan").exit_code == 0
-    assigned = Counter(rows(study, "SELECT query_id, doc_id FROM assignment"))
-    pools_of = rows(study, "SELECT query.query_id, doc_id FROM pool_entry JOIN query USING (topic_id)")
-    assert assigned == Counter(dict.fromkeys(pools_of, 2))
-    assert {query_id for query_id, _ in assigned} >= {"p5-method", "T1"}
-
-
-def test_a_method_that_needs_vectors_is_left_out_and_cannot_be_asked_for(
-    study: Workspace, annot: Callable[..., Result]
-) -> None:
-    assert annot(*ADD).exit_code == 0
-    refused = annot("pool", "--method", "cited")
-    assert refused.exit_code == 2
-    assert "no method is left that can rank for a text" in refused.stderr
-
-
-def test_another_text_does_not_take_the_place_of_one_that_is_there(
-    study: Workspace, annot: Callable[..., Result]
-) -> None:
-    assert annot(*ADD).exit_code == 0
-    before = rows(study, "SELECT * FROM topic")
-    refused = annot("query", "add", "--text", "Another question", "--id", "T1")
-    assert refused.exit_code == 2
-    assert "--id T1: another text has this id" in refused.stderr
-    assert "annot query remove T1" in refused.message()
-    assert rows(study, "SELECT * FROM topic") == before
-
-
-def test_it_goes_with_its_query_and_its_pool(study: Workspace, annot: Callable[..., Result]) -> None:
-    assert annot(*ADD).exit_code == 0
-    assert annot("pool").exit_code == 0
-    assert annot("query", "remove", "T1").exit_code == 0
-    for table in ("topic", "query", "pool", "pool_entry", "draw"):
-        assert rows(study, f"SELECT * FROM {table} WHERE topic_id = 'T1'") == []
-
-
-REFUSED = [
-    (("--text", "a"), "found a topic without --text and --id, expected both"),
-    (("--narrative", "a"), "found a topic without --text and --id, expected both"),
-    (("p5", "--text", "a", "--id", "T1"), "expected --text alone"),
-    (("--text", "a", "--id", "T1", "--facet", "method"), "expected --text alone"),
-    (("--text", " ", "--id", "T1"), "--text: found no words"),
-    (("--text", "a", "--id", "T1", "--narrative", ""), "--narrative: found no words"),
-    (("--text", "a", "--id", "T 1"), "--id 'T 1': expected no space, no slash"),
-    (("--text", "a", "--id", "a/b"), "--id 'a/b': expected no space, no slash"),
-    (("--text", "a", "--id", ""), "--id '': expected no space, no slash"),
-    (("--text", "a", "--id", "p5-method"), "--id p5-method: a query of p5 has this id"),
-]
-
-
-def test_what_cannot_be_a_topic_is_refused_and_nothing_is_added(study: Workspace, annot: Callable[..., Result]) -> None:
-    before = rows(study, "SELECT * FROM query")
-    for words, told in REFUSED:
-        refused = annot("query", "add", *words)
-        assert refused.exit_code == 2
-        assert told in refused.stderr
-    assert (rows(study, "SELECT * FROM query"), rows(study, "SELECT * FROM topic")) == (before, [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -11,12 +10,10 @@ from typing import NamedTuple
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Assessor, Judgement, Query, Topic
+from annot.base.records import Assessor, Judgement, Topic
 from annot.formats.topics import read_topics
-from annot.judging.exchange.outgoing import TaskMaterial
 from annot.store.answers import JUDGEMENTS, SourcedAnswer
 from annot.store.people import put_assessors
-from annot.store.pools import put_queries
 from annot.store.pools import read_topics as stored_topics
 from annot.study.workspace import Workspace
 from command_line import Result, difference, snapshot
@@ -101,63 +98,6 @@ def test_topics_that_something_else_has_the_id_of_are_refused_with_their_lines(
     assert written.endswith("hint: give the text another id")
 
 
-def test_a_broken_file_adds_nothing(study: Workspace, annot: Callable[..., Result]) -> None:
-    (study.root / "topics.xml").write_text(XML.replace('"2"', '"1"'), encoding="utf-8")
-    before = snapshot(study.root)
-    refused = annot("query", "add", "--file", "topics.xml")
-    assert refused.exit_code == 2
-    assert "topics.xml:3: topic '1' is listed twice, first on line 2" in refused.stderr
-    assert not difference(before, snapshot(study.root))
-
-
-def test_lists_of_texts_alone_have_no_facets_years_and_sentences(ws: Workspace, annot: Callable[..., Result]) -> None:
-    (ws.root / "topics.xml").write_text(XML, encoding="utf-8")
-    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
-    assert annot("query", "list", "--csv").stdout.splitlines() == [
-        "query_id,topic_id,title", "1,1,word001 word002", "2,2,word004 word005"
-    ]  # fmt: skip
-    assert {one["kind"] for one in annot("query", "list", "--json").data} == {"text"}
-
-
-def test_lists_of_papers_and_texts_have_both(study: Workspace, annot: Callable[..., Result]) -> None:
-    heading = "query_id,{},facet,year,sentences,title"
-    assert annot("query", "list", "--csv").stdout.splitlines()[0] == heading.format("paper_id")
-    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
-    listed = annot("query", "list", "--csv").stdout.splitlines()
-    assert listed[0] == heading.format("topic_id")
-    assert listed[1] == "1,1,whole,,,word001 word002"
-    assert [one["kind"] for one in annot("query", "list", "--json").data] == ["text", "text", "paper", "paper"]
-
-
-def test_a_topic_is_removed_with_its_pool(study: Workspace, annot: Callable[..., Result]) -> None:
-    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
-    assert annot("pool", "--per-method", "2").exit_code == 0
-    assert "1: removed, with the pool of 1" in annot("query", "remove", "1").stdout
-    assert topics(study).keys() == {"2"}
-    assert annot("query", "add", "--file", "topics.xml", "--json").data["new"] == 1
-
-
-def test_a_document_with_the_id_of_a_topic_is_a_document_like_any_other(
-    study: Workspace, annot: Callable[..., Result]
-) -> None:
-    """In many collections topics and documents are both numbered from 1."""
-    assert annot("query", "add", "--file", "topics.xml").exit_code == 0
-    (study.root / "more.jsonl").write_text(paper(22, name="2") + "\n", encoding="utf-8")
-    assert annot("corpus", "add", "more.jsonl").exit_code == 0
-    text = topics(study)["2"]
-    assert annot("pool", "--query", "2", "--method", "abs_tfidf", "--per-method", "99").exit_code == 0
-    pooled = [one["doc_id"] for one in annot("pool", "show", "2", "--json").data["entries"]]
-    assert "2" in pooled
-    assert topics(study)["2"] == text
-    material = TaskMaterial(study, {("2", "2")})
-    assert (material.topic_of("2"), material.papers["2"].paper_id) == (text, "2")
-    with (
-        pytest.raises(InputError, match="queries of papers: 2: a topic that is a text has this id"),
-        study.writing() as session,
-    ):
-        put_queries(session, [Query("2-method", "2", "method", (0,))])
-
-
 # -- datasets of ir_datasets -------------------------------------------------------------------------------------------
 
 
@@ -212,15 +152,3 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert read.topics[0][1] == Topic("7", "short", "What is it?", None, {"about": json.dumps(["a", "b"])})
     assert read.topics[1][1] == Topic("8/a", "other", None, None, {"about": "[]"})
     assert read.form == "ir_datasets"
-
-
-def test_datasets_without_queries_and_those_that_cannot_be_had_are_refused(registered: str) -> None:
-    shown = f"[Errno 101] {'unreachable' * 50}"[:200]
-    for name, problem in (
-        ("silent-for-annot", "has no queries"),
-        ("asked-for-anot", "not a dataset of ir_datasets"),
-        ("gone-for-annot", "cannot read this dataset: All sources failed$"),
-        ("cut-for-annot", f"cannot read this dataset: {re.escape(shown)}$"),
-    ):
-        with pytest.raises(InputError, match=problem):
-            read_topics(f"irds:{name}")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from annot.base.records import Source
 from annot.store import facet_labels
-from annot.store.runs import read_imports
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
@@ -58,21 +57,6 @@ def folder(tmp_path: Path) -> Path:
     articles = "".join(map(article, range(1, 14)))
     (tmp_path / "pubmed.xml").write_text(f"<PubmedArticleSet>{articles}</PubmedArticleSet>")
     return tmp_path
-
-
-def test_headings_without_a_label_come_first_with_the_line_to_write(folder: Path) -> None:
-    told = annot_done("corpus", "add", "pubmed.xml", "--dry-run", folder=folder).stdout
-    assert "12 structured abstracts" in told
-    assert "12  FINDINGS" in told
-    assert 'LABEL = ["FINDINGS", "IMPLICATIONS", "PARTICIPANTS", "PURPOSE"]' in told
-    assert "LABEL: aim, approach, findings" in told
-    (folder / "annot.toml").write_text(SETTINGS + LINES)
-    told = annot_done("corpus", "add", "pubmed.xml", folder=folder).stdout
-    assert "LABEL" not in told
-    assert "12  PARTICIPANTS = approach" in told
-    with Workspace.open(folder).reading() as session:
-        (imported,) = read_imports(session)
-    assert ["PURPOSE", "aim", 12] in imported.facts["sections"]["headings"]
 
 
 def test_a_study_with_facets_of_its_own_goes_to_its_pools_without_a_model(folder: Path) -> None:

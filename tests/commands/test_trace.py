@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from annot.base.records import Assignment
-from annot.store.answers import JUDGEMENTS
-from annot.store.database import open_store
 from annot.study.workspace import Workspace
-from small_study import DOCUMENTS, QUERIES, build, judgement, sourced, write_runs
+from small_study import QUERIES, build, write_runs
 
 Run = Callable[..., Any]
 QUERY = QUERIES[0].query_id
@@ -44,20 +40,6 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
     assert found["runs"] == {"forward": 9, "gappy": 8}
 
 
-def test_every_revision_is_told_and_only_the_last_counts(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=40)
-    again = replace(judgement(Assignment(QUERY, "d00", "a1", 1)), grade=2, comment="read again")
-    with open_store(ws.database_url) as store, store.begin() as session:
-        JUDGEMENTS.record(session, sourced([again]), recorded_at="2031-03-15T09:00:00+00:00")
-    found = annot("trace", QUERY, "d00", "--json").data
-    assert [(one["person"], one["revision"], one["grade"], one["counts"]) for one in found["answers"]] == [
-        ("a1", 1, 1, False),
-        ("a2", 1, 1, True),
-        ("a1", 2, 2, True),
-    ]
-    assert (found["standing"], found["decision"], found["qrel"]) == ("in dispute", None, None)
-
-
 def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     write_runs(ws)
@@ -74,21 +56,3 @@ def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Works
     ]
     assert [text.index(one) for one in landmarks] == sorted(text.index(one) for one in landmarks)
     assert "example.org" not in text
-
-
-def test_a_pair_still_to_be_judged(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=3)
-    found = annot("trace", QUERY, DOCUMENTS[5], "--json").data
-    assert (found["standing"], found["answers"], found["runs"]) == ("incomplete", [], {})
-    assert "this pair has not been judged" in annot("trace", QUERY, DOCUMENTS[5]).stdout
-
-
-def test_unknown_names_are_refused_with_the_near_one(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=0)
-    result = annot("trace", "p1-metod", "d00")
-    assert result.exit_code == 2
-    assert "did you mean 'p1-method'?" in result.stderr
-    result = annot("trace", QUERY, "d0O")
-    assert result.exit_code == 2
-    assert "document 'd0O': not in the corpus" in result.stderr
-    assert "did you mean 'd0" in result.stderr

@@ -13,7 +13,6 @@ import pyarrow.parquet
 import pytest
 from annot.base.records import ScoredDoc, ranked
 from annot.ranking import vectors
-from annot.store.papers import paper_ids
 from command_line import annot, annot_done
 
 SENTENCES = [f"We study the {word} of things with care." for word in ("shape", "size", "colour", "weight")]
@@ -116,48 +115,6 @@ def test_what_is_imported_is_at_once_a_pooling_method(folder: Path, matrix: np.n
     ]
 
 
-def test_rows_that_cannot_be_kept_are_counted_by_reason(folder: Path) -> None:
-    good = [1.0, 2.0]
-    lines = [
-        s2_line(100, good),
-        s2_line(101, [0.0, 0.0]),
-        s2_line(100, good),
-        s2_line(100, [2.0, 2.0]),
-        s2_line(102, [float("nan"), 1.0]),
-        s2_line(103, [1e39, 1.0]),
-        s2_line(777, good),
-        "\n",
-        '{"corpusid": 104, "vector": "[1.0, 2.0"}\n',
-        '{"corpusid": 105}\n',
-        '{"vector": "[1.0, 2.0]"}\n',
-        "no JSON\n",
-        '{"corpusid": 106, "vector": [3.0, 4.0]}\n',
-    ]
-    (folder / "s2.jsonl").write_text("".join(lines))
-    done = annot_done("vectors", "add", "mine", "s2.jsonl", "--space", "s", "--json", folder=folder)
-    figures = done.data
-    assert figures["kept"] == 3
-    assert (figures["zero"], figures["missing"], figures["foreign"]) == (1, 57, 1)
-    assert (figures["duplicate"], figures["differing"], figures["not_finite"], figures["broken"]) == (2, 1, 2, 4)
-    for place in ("s2.jsonl:9: ", "s2.jsonl:10: ", "s2.jsonl:11: ", "s2.jsonl:12: "):
-        assert place in done.stderr
-    loaded = vectors.load(folder / "corpus/vectors/mine", hint="")
-    assert loaded.ids.to_pylist() == ["100", "101", "106"]
-    assert loaded.matrix.tolist() == [[1, 2], [0, 0], [3, 4]]
-
-
-def test_a_space_is_asked_for_only_where_two_could_be_confused(folder: Path, matrix: np.ndarray) -> None:
-    typed = written(folder, matrix, "npy")[:3]
-    for _ in range(2):
-        assert annot_done("vectors", "add", "mine", *typed, "--json", folder=folder).data["space"] == "mine"
-    annot_done("vectors", "add", "theirs", *typed, "--space", "a-model", folder=folder)
-    for name in ("specter", "theirs"):
-        refused = annot("vectors", "add", name, *typed, folder=folder)
-        assert refused.exit_code == 2
-        assert f"the space of the vectors is not known: {name} can be one of several" in refused.message()
-    annot_done("vectors", "add", "theirs", *typed, "--space", "a-model", folder=folder)
-
-
 V1, V2 = {"model": "specter@v0.1.1"}, {"model": "specter_v2"}
 
 
@@ -181,53 +138,6 @@ def test_two_spaces_never_mix(
     assert "no vectors yet; add some with `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
 
 
-def test_a_set_never_takes_up_another_space_or_width(folder: Path, matrix: np.ndarray) -> None:
-    (folder / "v2.jsonl").write_text(s2_text(matrix, **V2))
-    (folder / "v1.jsonl").write_text(s2_text(matrix, **V1))
-    annot_done("vectors", "add", "specter2", "v2.jsonl", folder=folder)
-    refused = annot("vectors", "add", "specter2", "v1.jsonl", folder=folder)
-    assert refused.exit_code == 2
-    assert "vectors of allenai/specter2, found semantic-scholar/specter_v1" in refused.message()
-    (folder / "wide.jsonl").write_text(s2_line(100, [1.0, 2.0], **V2) + s2_line(101, [1.0, 2.0, 3.0], **V2))
-    refused = annot("vectors", "add", "specter2", "wide.jsonl", folder=folder)
-    assert refused.exit_code == 2
-    assert "wide.jsonl:2: found 3 numbers, expected 2 as in wide.jsonl:1" in refused.message()
-    assert np.array_equal(vectors.load(folder / "corpus/vectors/specter2", hint="").matrix, matrix[:58])
-
-
-REFUSED = [
-    ("abs_tfidf", ["m.npy", "--ids", "ids.txt"], "the name of a method that has no vectors"),
-    ("whole_bm25", ["m.npy", "--ids", "ids.txt"], "the name of a method that has no vectors"),
-    ("../x", ["m.npy", "--ids", "ids.txt"], "expected letters, digits"),
-    ("mine", ["none.npy", "--ids", "ids.txt"], "none.npy: no such file"),
-    ("mine", ["m.npy"], "its rows have no ids"),
-    ("mine", ["m.npy", "m.npy", "--ids", "ids.txt"], "found 2 files of vectors, expected one"),
-    ("mine", ["m.npy", "--ids", "papers.jsonl"], "64 rows, expected 60"),
-    ("mine", ["m.npy", "--ids", "others.txt"], "1 file without vectors for papers in the corpus (64 for other"),
-    ("mine", ["large.npy", "--ids", "ids.txt", "--float16"], "6 for other papers, 58 not finite in float16"),
-    ("mine", ["papers.jsonl", "--format", "npy", "--ids", "ids.txt"], "not a .npy file"),
-    ("mine", ["papers.jsonl", "--format", "parquet"], "not a Parquet file"),
-    ("mine", ["whole.npy", "--ids", "ids.txt"], "found int64 in 2 dimensions"),
-    ("mine", ["corpus/part-00001.parquet"], "expected 'vector'"),
-    ("mine", ["cut.gz"], "cannot be decompressed"),
-    ("mine", ["m.npy", "--ids", "ids.txt", "--metric", "l1"], "'l1' is not one of 'l2', 'cosine'"),
-    ("mine", ["m.npy", "--ids", "ids.txt", "--format", "parket"], "did you mean 'parquet'?"),
-]
-
-
-def test_what_cannot_be_imported_is_told_and_leaves_nothing(folder: Path, matrix: np.ndarray) -> None:
-    written(folder, matrix, "npy")
-    np.save(folder / "whole.npy", np.ones((64, 6), dtype=np.int64))
-    np.save(folder / "large.npy", np.full((64, 6), 1e6, dtype=np.float32))
-    (folder / "others.txt").write_text("".join(f"other-{at}\n" for at in range(64)))
-    (folder / "cut.gz").write_bytes(gzip.compress(s2_text(matrix).encode())[:-40])
-    for name, typed, says in REFUSED:
-        refused = annot("vectors", "add", name, *typed, "--space", "theirs", folder=folder)
-        assert refused.exit_code == 2, refused.stderr
-        assert says in refused.message()
-    assert not (folder / "corpus/vectors").exists()
-
-
 def test_a_changed_set_is_found_by_verify(folder: Path, matrix: np.ndarray) -> None:
     annot_done("vectors", "add", "mine", *written(folder, matrix, "npy"), folder=folder)
     annot_done("check", "files", folder=folder)
@@ -237,14 +147,3 @@ def test_a_changed_set_is_found_by_verify(folder: Path, matrix: np.ndarray) -> N
     found = annot("check", "files", folder=folder)
     assert found.exit_code == 1
     assert "corpus/vectors/mine/ids.txt: changed; corpus/vectors/mine/vectors.json says" in found.stdout
-
-
-def test_an_imported_set_serves_every_paper_that_came_later(folder: Path, matrix: np.ndarray) -> None:
-    typed = written(folder, matrix, "npy")
-    annot_done("vectors", "add", "mine", *typed, folder=folder)
-    paper = {"paper_id": "foreign-2", "title": "Late", "abstract": SENTENCES, "labels": ["method"] * 4}
-    (folder / "late.jsonl").write_text(json.dumps(paper) + "\n")
-    annot_done("corpus", "add", "late.jsonl", folder=folder)
-    again = annot_done("vectors", "add", "mine", *typed, "--json", folder=folder).data
-    assert (again["kept"], again["missing"], again["foreign"]) == (59, 2, 5)
-    assert "foreign-2" in paper_ids(folder / "corpus")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.ranking import word_vectors
-from command_line import annot, annot_done
+from command_line import annot_done
 from gensim.models import FastText, KeyedVectors
 
 WORDS = [
@@ -113,43 +113,6 @@ def test_imported_word_vectors_rank_in_place_of_trained_ones(folder: Path) -> No
     kept = word_vectors.load(folder / "corpus/word-vectors")
     assert (said["imported"], said["sha256"]) == ("word2vec binary", word_vectors.sha256_of(kept.words, kept.matrix))
     assert not list((folder / ".annot" / "index").glob("*/words-*")), "nothing was trained"
-
-
-def test_changed_word_vectors_are_found_by_verify(folder: Path) -> None:
-    annot_done("vectors", "add", "--words", written(folder, "binary"), folder=folder)
-    annot_done("check", "files", folder=folder)
-    words = folder / "corpus/word-vectors/words.txt"
-    words.write_text(words.read_text().replace("shape", "shaped"))
-    found = annot("check", "files", folder=folder)
-    assert found.exit_code == 1
-    assert "corpus/word-vectors: changed" in found.stdout
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"not a header\nword 1 2\n", ":1: found b'not a header', expected the number of words"),
-        (b"3 2\none 1 2\ntwo 1 2\n", "not readable as word2vec text"),
-        (b"2 3\none 1 2 3\ntwo 1 2\n", "not readable as word2vec text"),
-        (b"2 2\nOne 1 2\nTwo 1 2\n", "none of its 2 words can occur in a text"),
-        (b"9 2\none \0\0\0\0\0\0\0\0", "not readable as word2vec binary"),
-        ((793_712_314).to_bytes(4, "little") + b"\x0c\0\0\0rubbish", "not readable as fastText binary"),
-    ],
-)
-def test_what_is_no_file_of_word_vectors_is_told(folder: Path, content: bytes, says: str) -> None:
-    (folder / "w.bin").write_bytes(content)
-    refused = annot("vectors", "add", "--words", "w.bin", folder=folder)
-    assert refused.exit_code == 2, refused.stderr
-    assert says in refused.message()
-    assert not (folder / "corpus/word-vectors").exists()
-
-
-def test_a_file_that_broke_off_is_told(folder: Path) -> None:
-    name = written(folder, "binary gz")
-    (folder / name).write_bytes((folder / name).read_bytes()[:-30])
-    refused = annot("vectors", "add", "--words", name, folder=folder)
-    assert refused.exit_code == 2
-    assert "the file may be incomplete" in refused.stderr
 
 
 def test_coverage_is_what_counting_by_hand_gives(folder: Path) -> None:

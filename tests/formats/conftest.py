@@ -23,13 +23,6 @@ def release(files: dict[str, bytes]) -> Release:
 
 
 @pytest.fixture(scope="session")
-def from_readable(files: dict[str, bytes]) -> Release:
-    """The same release from its readable files alone, with the list, the splits and the runs."""
-    left_out = (RATINGS, RATINGS.replace("method", "background"), PAPERS, POOLS)
-    return read({name: content for name, content in files.items() if name not in left_out})
-
-
-@pytest.fixture(scope="session")
 def small(files: dict[str, bytes]) -> dict[str, bytes]:
     """Two queries of one facet, with every kind of file."""
     kept = {"1791179", "1198964"}

@@ -22,9 +22,6 @@ POOLS = "test-pid2pool-csfcube.json"
 PAPERS = "abstracts-csfcube-preds.jsonl"
 
 
-READABLE = "readable_annotations/1791179-method-adju.txt"
-
-
 RANKED = "eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-specter-method-ranked.json"
 
 

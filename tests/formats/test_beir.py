@@ -72,13 +72,6 @@ def test_the_beir_readers_of_ir_datasets_read_back_what_went_in(material: Materi
     assert [Qrel(*qrel[:3]) for qrel in qrels] == sorted(demo_qrels(material))
 
 
-def test_the_hubs_qrels_are_those_of_the_table(material: Material) -> None:
-    files = written(material)
-    header, *table = [line.split("\t") for line in files["qrels/test.tsv"].decode().splitlines()]
-    assert [list(row) for row in rows(files["qrels/test.jsonl"])] == [header] * len(table)
-    assert [[str(value) for value in row.values()] for row in rows(files["qrels/test.jsonl"])] == table
-
-
 def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(material: Material) -> None:
     files = written(material)
     pools = {pool.topic_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
@@ -109,16 +102,6 @@ def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_wr
     assert first["metadata"]["sentences"] == positions[first["_id"]]
 
 
-def test_the_bytes_do_not_depend_on_the_order_of_what_goes_in(material: Material) -> None:
-    turned = {
-        "papers": material.papers[::-1],
-        "queries": material.queries[::-1],
-        "qrels": demo_qrels(material)[::-1],
-        "pools": material.pools[::-1],
-    }
-    assert written(material, **turned) == written(material)
-
-
 def test_queries_without_a_pool_are_faults(material: Material) -> None:
     first, second, *_ = sorted({query.topic_id for query in material.queries})
     pools = [pool for pool in material.pools if pool.topic_id not in (first, second)]
@@ -129,34 +112,6 @@ def test_queries_without_a_pool_are_faults(material: Material) -> None:
         for query in sorted(material.queries, key=lambda query: query.query_id)
         if query.topic_id in (first, second)
     )
-
-
-def test_a_query_has_the_type_of_its_paper_only_where_it_is_on_record() -> None:
-    entries = (PoolEntry("d", Draw("bm25", 1, 0.5, 1)), PoolEntry("c", Draw("bm25", 2, 0.5, 2)))
-    queries = [Query("p-x", "p", "x", (0, 2), "survey"), Query("p-y", "p", "y", (1,))]
-    parts: dict[str, Any] = {
-        "papers": [Paper("p", "Title", ("One.", "Two.", "Three."), 1999), Paper("c", "C", ())],
-        "queries": queries,
-        "qrels": [Qrel("p-x", "d", 2)],
-        "pools": [Pool("p", "blocks", 2, 50, 1, ("bm25",), (), (), None, entries)],
-        "judged": {},
-        "texts": {},
-    }
-    files = write_beir(**parts, folder="b/", with_text=True)
-    first, second = rows(files["b/queries.jsonl"])
-    assert first["text"] == "One. Three."
-    assert first["metadata"] == {"paper_id": "p", "facet": "x", "paper_type": "survey", "title": "Title"}
-    assert second == {"_id": "p-y", "text": "Two.", "metadata": {"paper_id": "p", "facet": "y", "title": "Title"}}
-    assert rows(files["b/corpus.jsonl"])[1] == {
-        **{"_id": "p", "title": "Title", "text": "One. Two. Three.", "metadata": {"year": 1999}}
-    }
-    assert files["b/qrels/test.tsv"] == b"query-id\tcorpus-id\tscore\np-x\td\t2\n"
-    assert rows(files["b/top_ranked/test.jsonl"])[0] == {"query-id": "p-x", "corpus-ids": ["c", "d"]}
-    bare = write_beir(**parts, folder="", with_text=False)
-    assert [row["metadata"] for row in rows(bare["queries-ids.jsonl"])] == [
-        {"paper_id": "p", "facet": "x", "paper_type": "survey", "sentences": [0, 2]},
-        {"paper_id": "p", "facet": "y", "sentences": [1]},
-    ]
 
 
 def test_a_collection_is_called_as_ir_datasets_calls_them() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import bibtexparser
 import pytest
-from annot.formats.corpora import bibtex, format_of
+from annot.formats.corpora import format_of
 from bibtex_files import Reader, reader_in, regular_entry
 
 
@@ -187,14 +187,6 @@ def test_an_export_of_each_program_is_told_and_read(read: Reader, tmp_path: Path
     assert read(text.replace("\n", "\r\n")) == [{name: value.replace("\r\n", "\n") for name, value in expected.items()}]
 
 
-def test_all_exports_in_one_file_in_blocks_of_any_size(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a title that is found only once, so that no entry is read as part of another."""
-    whole = "\n".join(text for text, _ in EXPORTS.values())
-    for size in (1, 7, 64, 1000, 1 << 20):
-        monkeypatch.setattr(bibtex, "_BLOCK", size)
-        assert read(whole) == [expected for _, expected in EXPORTS.values()]
-
-
 def test_what_another_reader_reads_in_a_regular_file(read: Reader) -> None:
     seed = random.Random(1)
     text = "".join(regular_entry(number, seed) for number in range(200))
@@ -221,21 +213,3 @@ def test_the_encoding_that_jabref_says_counts_in_a_file_that_is_not_utf_8(read: 
 def test_an_encoding_that_cannot_be_is_not_believed(read: Reader, says: str) -> None:
     text = f"% Encoding: {says}\n@misc{{a, title = {{Größe}}}}\n"
     assert read(text.encode("cp1252")) == [{"key": "a", "title": "Größe"}]
-
-
-def test_an_entry_with_bytes_that_are_not_utf_8_is_broken_alone(read: Reader) -> None:
-    texts = [f"@misc{{{key}, title = {{Größe und Maß}}}}\n".encode() for key in "abc"]
-    first, broken, third = read(texts[0] + texts[1].replace("ß".encode(), b"\xdf") + texts[2])
-    assert (first["key"], broken.reason, third["key"]) == ("a", "not UTF-8", "c")
-
-
-def test_dashes_and_tildes_of_an_id_are_part_of_it() -> None:
-    found = bibtex.paper({"@": "article", "@key": "k", "doi": " 10.1000/a--b~c", "title": "A--B~C"})
-    assert (found["doi"], found["title"]) == ("10.1000/a--b~c", "A–B C")
-
-
-def test_a_field_whose_name_has_a_blank_costs_no_entry(read: Reader) -> None:
-    funding = "funding_text 1={Funded by 5 {units}.},\nfunding_text\u00a02={More},\n"
-    scopus = f"@ARTICLE{{Li2020,\ntitle={{Thinning}},\n{funding}abstract={{We cut.}},\n}}\n"
-    (record,) = read(scopus)
-    assert (record["title"], record["abstract"]) == ("Thinning", "We cut.")

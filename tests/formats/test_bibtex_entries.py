@@ -116,15 +116,6 @@ def test_a_broken_entry_is_one_fault_and_reading_goes_on(read: Reader, entry: st
     assert [first["key"], third["key"]] == ["a", "b"]
 
 
-def test_an_entry_without_its_first_brace_is_broken(read: Reader) -> None:
-    lost = "@article k:1,\n title = {T},\n year = 2001\n}\n".replace(" ", "", 1)
-    first, broken, third = read(f"@misc{{a, title = {{A}}}}\n{lost}@misc{{b, abstract = {{See\n@b:x,\n@b.}}}}")
-    assert broken == BrokenRecord(
-        "not valid BibTeX", ("@articlek:1,: no brace after the kind of entry (line 2)",), lost
-    )
-    assert (first["key"], third["abstract"]) == ("a", "See\n@b:x,\n@b.")
-
-
 def test_a_file_that_breaks_off_keeps_what_came_before(read: Reader) -> None:
     first, broken = read("@misc{a, title = {A}}\n@misc{b, title = {B")
     assert first["key"] == "a"

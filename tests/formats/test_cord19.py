@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.formats.corpora import FORMATS, Piece, format_named, format_of
+from annot.formats.corpora import Piece, format_named, format_of
 from annot.formats.corpora.datasets import CORD19
 from annot.formats.corpora.pieces import BrokenRecord
 from annot.steps import corpus
@@ -80,13 +80,6 @@ def test_a_file_has_one_paper(tmp_path: Path, record: Any, paper: Any, indent: i
     assert papers(tmp_path / f"{record['paper_id']}.json") == [paper]
 
 
-def test_many_may_be_in_one_file(tmp_path: Path) -> None:
-    (tmp_path / "parses.jsonl").write_text("\n".join(map(json.dumps, (PDF, PMC))))
-    assert papers(tmp_path / "parses.jsonl") == [PAPER, OF_PMC]
-    (tmp_path / "parses.json").write_text(json.dumps([PDF, PMC], indent=1))
-    assert papers(tmp_path / "parses.json") == [PAPER, OF_PMC]
-
-
 def test_what_a_parse_lacks_its_paper_lacks() -> None:
     nothing = {"key": "x", "title": None, "abstract": None, "cited": []}
     for record in (
@@ -102,12 +95,6 @@ def test_what_a_parse_lacks_its_paper_lacks() -> None:
 def test_a_bibliography_may_have_its_ids_as_lists_or_alone(ids: dict[str, Any]) -> None:
     for entries in ({"BIBREF0": entry(0, **ids)}, [entry(0, **ids)]):
         assert CORD19.paper({**PDF, "bib_entries": entries})["cited"] == [(("doi", "10.1/x"),)]
-
-
-def test_no_other_format_is_taken_for_it() -> None:
-    assert [form.name for form in FORMATS.values() if form.fits(PDF) and form.bibliographic] == ["cord19"]
-    for other in ({"paper_id": "1", "metadata": {"title": "T"}}, {"paper_id": "1", "title": "T", "body_text": [{}]}):
-        assert not CORD19.fits(other)
 
 
 HEADER = (

@@ -131,12 +131,6 @@ def test_an_entry_names_who_drew_it_and_who_else_had_it_and_invents_no_rank(rele
     assert all(draw.rank is None and draw.turn is None for entry in entries.values() for draw in entry.also)
 
 
-def test_the_query_in_its_own_pool_is_told(release: Release) -> None:
-    assert release.facts.self_candidates == ("8781666",)
-    assert grades_by_query(release)["8781666-background"]["8781666"] == 3
-    assert release.facts.unranked == (("specter", "8781666-background", "8781666"),)
-
-
 def test_a_query_is_the_sentences_of_its_facet(release: Release) -> None:
     papers = {paper.paper_id: paper for paper in release.papers}
     for query in release.queries:
@@ -173,12 +167,6 @@ def test_but_for_what_was_cleaned_the_text_is_the_released_one(files: dict[str, 
     ]
 
 
-def test_citations_of_query_papers_are_the_cited_block_of_their_pools(release: Release) -> None:
-    cited = {pool.topic_id: {e.doc_id for e in pool.entries if e.drawn.method == "cited"} for pool in release.pools}
-    for paper in release.papers:
-        assert set(paper.citations) == cited.get(paper.paper_id, set()) - {paper.paper_id}
-
-
 def test_splits_name_our_query_ids_and_cover_each_facet(release: Release) -> None:
     assert set(release.splits) == {"background", "method", "all"}
     for facet in release.facets:
@@ -199,8 +187,3 @@ def test_the_ranked_pools_become_one_run_best_first(release: Release, files: dic
         assert [doc.score for doc in run.rankings[query_id]] == sorted(
             (-distance for _, distance in rows), reverse=True
         )
-
-
-def test_paper_types_are_in_the_releases_words(release: Release) -> None:
-    kinds = Counter(query.paper_type for query in release.queries)
-    assert kinds == {"data-driven approach": 22, "resources/evaluation": 9, "theoretical": 2}

@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from annot.base.records import Judgement, PoolEntry
@@ -17,7 +15,6 @@ from annot_csfcube.files import Material, Release, is_release_file, misfits, rea
 from demo_collection import demo_material
 
 FACETS = Settings().facets
-NOISE = {"5111924", "41022419"}
 
 
 def read(files: dict[str, bytes]) -> Release:
@@ -52,31 +49,6 @@ def test_csfcubes_own_ratings_come_out_as_they_were(original: dict[str, bytes], 
     for facet in ("background", "method"):
         name = f"test-pid2anns-csfcube-{facet}.json"
         assert by_pair(rewritten[name]) == by_pair(original[name])
-
-
-def test_csfcubes_own_pools_come_out_as_they_were_but_for_the_noise(
-    original: dict[str, bytes], rewritten: dict[str, bytes]
-) -> None:
-    def rows(content: bytes, *, cited: Callable[[list[str]], Any]) -> dict[str, list[Any]]:
-        return {
-            query: [
-                (doc_id, cited(sources) if sources[0] == "cited" else sources)
-                for doc_id, sources in zip(entry["cands"], entry["cand_source"], strict=True)
-                if doc_id not in NOISE
-            ]
-            for query, entry in json.loads(content).items()
-        }
-
-    # The reader drops the list that all cited papers of a pool share.
-    name = "test-pid2pool-csfcube.json"
-    assert rows(rewritten[name], cited=lambda one: one) == rows(original[name], cited=lambda one: one[:1])
-
-
-def test_csfcubes_own_query_list_and_splits_come_out_as_they_were(
-    original: dict[str, bytes], rewritten: dict[str, bytes]
-) -> None:
-    assert rewritten["queries-release.csv"] == original["queries-release.csv"]
-    assert json.loads(rewritten["evaluation_splits.json"]) == json.loads(original["evaluation_splits.json"])
 
 
 def test_csfcubes_own_release_read_back_is_the_same_release(release: Release, rewritten: dict[str, bytes]) -> None:

@@ -65,14 +65,6 @@ def test_lines_before_the_header_are_passed_over(tmp_path: Path) -> None:
     assert papers(tmp_path / "p.csv", ("\n;;;\n" + written(";")).encode()) == READ
 
 
-def test_rows_of_empty_cells_are_blank_and_empty_cells_beyond_the_header_are_no_fault(tmp_path: Path) -> None:
-    assert rows(tmp_path / "p.csv", b"id;title\n;\n1;a;;\n2;b;c\n") == [
-        (2, None),
-        (3, {"id": "1", "title": "a"}),
-        (4, BrokenRecord("another number of columns", ("3 columns, expected 2",), "2;b;c")),
-    ]
-
-
 OPEN = "not valid CSV: a quote in the row is not closed, or one within a cell is not doubled"
 
 
@@ -107,12 +99,6 @@ def test_a_row_beyond_the_limit_is_broken_and_the_next_is_read(tmp_path: Path, m
         BrokenRecord("not valid CSV", ("not valid CSV: a row of more than 40 characters",), '1,"text'),
     )
     assert found[-1][1] == {"id": "2", "title": "b"}
-
-
-def test_nul_characters_name_another_encoding(tmp_path: Path) -> None:
-    ((place, broken),) = rows(tmp_path / "p.csv", b"id,t\0i\0t\0l\0e\n1,a\n")
-    assert place == 1
-    assert broken.faults == ("columns: found NUL characters, expected text; save the file as UTF-8",)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from annot.corpus.labelling import Labeller
 from annot.formats import input_files
 from annot.formats.citation_edges import edge_format, edges_of
 from annot.formats.corpora import FORMATS, BrokenRecord, Piece, encoding_in, format_named, format_of
-from annot.formats.corpora.xml_papers import xml_records
 from annot.formats.input_files import content_of, read_error_sheet, read_full_texts, read_gold, read_returned_lines
 from annot.formats.judgements_file import read_export, read_judgements, read_relish
 from annot.formats.topics import read_topics
@@ -197,23 +196,6 @@ def test_a_byte_that_the_declared_encoding_does_not_have_is_named_with_its_place
         assert f"byte 0x{bad[0]:02X} at position {position}" in found
 
 
-@pytest.mark.parametrize("at_once", [1, 3, 1 << 16])
-def test_records_before_a_bad_byte_count_however_the_bytes_are_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
-) -> None:
-    monkeypatch.setattr("annot.formats.corpora.xml_papers._AT_ONCE", at_once)
-    for encoding in ("utf-8", "gb18030", "euc-jp", "utf-16-be"):
-        text = f'<?xml version="1.0" encoding="{encoding}"?>\n<r><a>蜂</a><a>舞</a>'
-        bad = b"\xff\xff" if encoding != "utf-16-be" else b"\xd8\x00\x00a"
-        (tmp_path / "r.xml").write_bytes(text.encode(encoding) + bad + "</r>".encode(encoding))
-        first, second, broken = xml_records(tmp_path / "r.xml", depth=1)
-        assert not isinstance(first, BrokenRecord)
-        assert not isinstance(second, BrokenRecord)
-        assert (first[0].text, second[0].text) == ("蜂", "舞")
-        assert isinstance(broken, BrokenRecord)
-        assert f"at position {len(text.encode(encoding))};" in broken.faults[0]
-
-
 SEVEN_BITS = {"hz", "iso-2022-jp", "iso-2022-kr"}
 """Without a declaration, nothing tells them from ASCII."""
 
@@ -239,16 +221,6 @@ SAY_NOTHING = (
     "citations",
 )
 """Tables that people fill in: ids in them are compared with those of the study, and only notes can be garbled."""
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
-def test_tables_and_lines_are_read_in_every_encoding_of_unicode(encoding: str, tmp_path: Path) -> None:
-    unread = {
-        name
-        for name, (text, read) in OTHERS.items()
-        if CHINESE not in outcome(read, tmp_path / "f", text.format(CHINESE).encode(encoding))
-    }
-    assert unread <= {"citations", "cord19", "s2orc", "annot", "openalex", "arxiv"}
 
 
 @pytest.mark.parametrize("form", sorted({*FORMATS} - {"irds"}))

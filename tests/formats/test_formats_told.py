@@ -15,7 +15,6 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import FORMATS, Piece, format_named, format_of
-from annot.formats.corpora.datasets import ARXIV
 
 LINE = '{"paper_id": "1", "title": "T", "abstract": "A."}'
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><!DOCTYPE collection SYSTEM "schema.dtd">\n'
@@ -102,14 +101,6 @@ def test_the_first_of_a_hundred_lines_that_is_a_record_tells_the_format(tmp_path
     path = tmp_path / "p.jsonl"
     path.write_text("".join(["no record\n"] * before) + json.dumps(ARXIV_RECORD) + "\n")
     assert format_of(str(path), None) == "arxiv"
-
-
-def test_a_record_of_arxiv_has_categories_and_the_year_of_its_first_version() -> None:
-    assert ARXIV.fits(ARXIV_RECORD)
-    assert ARXIV.fits({**ARXIV_RECORD, "more": 1})
-    assert not ARXIV.fits({"id": "1", "abstract": "A."})
-    versions = [{"created": "Mon, 2 Apr 2007 19:18:42 GMT"}, {"created": "Tue, 3 Apr 2012 19:18:42 GMT"}]
-    assert ARXIV.paper({**ARXIV_RECORD, "versions": versions})["year"] == "2007"
 
 
 class Document(NamedTuple):

@@ -60,14 +60,6 @@ def test_a_text_may_be_in_any_encoding_of_unicode_that_its_first_bytes_tell(tmp_
         assert records(tmp_path / "p") == PAPERS
 
 
-@pytest.mark.parametrize("between", ["", "\n", "\n\n  "])
-def test_texts_after_one_another_are_all_read(tmp_path: Path, between: str) -> None:
-    (tmp_path / "p").write_text(between.join(json.dumps(one) for one in (PAGE, PAGE)))
-    assert records(tmp_path / "p") == [*PAPERS, *PAPERS]
-    (tmp_path / "p").write_text(between.join(json.dumps(one, indent=1) for one in (PAPERS[0], PAPERS[1], PAPERS)))
-    assert records(tmp_path / "p") == [*PAPERS[:2], *PAPERS]
-
-
 @pytest.mark.parametrize(
     "lines",
     [
@@ -131,16 +123,6 @@ def test_of_a_file_that_is_cut_off_anywhere_what_is_whole_is_read(tmp_path: Path
         read.append(len(good))
     assert all(before <= after for before, after in pairwise(read))
     assert read[-1] == len(PAPERS)
-
-
-def test_a_record_that_is_not_utf_8_is_one_fault_and_the_others_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "p"
-    path.write_bytes(json.dumps([{"id": 1}, {"id": "Müll"}, {"id": "\udcfc"}, {"é": 1}], ensure_ascii=True).encode())
-    assert len([one for one in records(path) if isinstance(one, dict)]) == 4
-    path.write_bytes('[{"id": "ä"}, {"id": "Mü"}, {"id": 3}]'.encode().replace("Mü".encode(), b"M\xfc"))
-    first, bad, last = records(path)
-    assert (first, last) == ({"id": "ä"}, {"id": 3})
-    assert bad == BrokenRecord("not UTF-8", ("not UTF-8",), '{"id": "M\ufffd"}')
 
 
 def test_what_is_no_record_is_a_fault_by_itself(tmp_path: Path) -> None:

@@ -71,25 +71,6 @@ def test_columns_by_option_win_over_names_that_are_recognised() -> None:
     assert (found.query, found.grade) == ("q1-method", 3)
 
 
-@pytest.mark.parametrize(
-    ("time", "moment", "seconds"),
-    [
-        ("2031-03-14T18:00:00+02:00", "2031-03-14T16:00:00+00:00", None),
-        ("2031-03-14 18:00", "2031-03-14T18:00:00+00:00", None),
-        ("20310314", "2031-03-14T00:00:00+00:00", None),
-        ("1931364000", "2031-03-15T18:00:00+00:00", None),
-        ("1931364000000", "2031-03-15T18:00:00+00:00", None),
-        ("42.5", None, 42.5),
-        ("42,5", None, 42.5),
-        ("", None, None),
-        ("NA", None, None),
-    ],
-)
-def test_a_time_is_a_moment_or_the_seconds_it_took(time: str, moment: str | None, seconds: float | None) -> None:
-    (found,) = read(f'query,document,assessor,grade,time\nq-method,d1,Ada,1,"{time}"\n')
-    assert (found.judged_at, found.seconds) == (moment, seconds)
-
-
 def test_seconds_beside_a_moment() -> None:
     (found,) = read("query;doc;judge;grade;time;lead_time\nq-method;d1;Ada;1;2031-03-14;61,5\n")
     assert (found.judged_at, found.seconds) == ("2031-03-14T00:00:00+00:00", 61.5)
@@ -183,16 +164,3 @@ def test_a_released_comment_holds_no_sign_that_turns_its_direction() -> None:
     (line,) = write_decisions([settled], [], comments={("q", "d"): "\u2066clear\u2069"}).splitlines()
     assert (json.loads(line)["reason"], json.loads(line)["comment"]) == ("a1 is right", "clear")
     assert json.loads(write_decisions([settled], [], comments={}))["comment"] is None
-
-
-@pytest.mark.parametrize(
-    ("data", "found"),
-    [
-        ("query,doc,judge,grade,seconds\nq-method,d1,Ada,1,nan\nq-method,d2,Ada,NaN,3\n", "3: grade 'NaN'"),
-        ('{"query": "q-method", "doc": "d2", "judge": "Ada", "grade": NaN}\n', "1: grade 'NaN'"),
-    ],
-)
-def test_what_a_calculation_left_is_refused_and_no_missing_grade(data: str, found: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read(data)
-    assert caught.value.faults == (f"j.csv:{found}, expected 0 to 3, or an empty cell if there is none",)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
+from annot.formats.corpora.pieces import Head, Piece
 from annot.formats.corpora.sections import parts_of
 from annot.formats.corpora.tagged import MEDLINE
 
@@ -139,13 +139,6 @@ def test_a_record_begins_after_a_blank_line_or_with_another_number(tmp_path: Pat
     ]
 
 
-def test_a_record_that_is_not_utf_8_is_broken_and_the_next_is_read(tmp_path: Path) -> None:
-    text = "PMID- 1\nTI  - Öl und Äpfel\n\nPMID- 2\nTI  - ".encode() + b"\xff\n\nPMID- 3\nTI  - Three\n"
-    (_, one), (at, two), (_, three) = papers(tmp_path / "p.nbib", text)
-    assert (one["title"], three["title"]) == ("Öl und Äpfel", "Three")
-    assert (at, two) == (4, BrokenRecord("not UTF-8", ("not UTF-8",), "PMID- 2\nTI  - \ufffd\n\n"))
-
-
 @pytest.mark.parametrize(
     ("abstract", "parts"),
     [
@@ -181,10 +174,3 @@ def test_no_text_of_a_structured_abstract_is_lost() -> None:
 )
 def test_the_format_is_told_by_a_pmid(start: str) -> None:
     assert MEDLINE.matches(Head("p.txt", start.encode(), {}))
-
-
-@pytest.mark.parametrize(
-    "start", ["", "TY  - JOUR\nAN  - 1\n", '{"a": "PMID- 1"}\n', "see PMID- 1\n", "PMID,Title\n1,T\n"]
-)
-def test_other_text_is_not_told_as_medline(start: str) -> None:
-    assert not MEDLINE.matches(Head("p.nbib", start.encode(), {}))

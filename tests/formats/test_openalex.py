@@ -75,13 +75,6 @@ def test_a_work_is_the_same_paper_alone_in_a_list_and_in_a_page(tmp_path: Path, 
         assert papers(tmp_path / name) == [PAPER] * several
 
 
-def test_pages_written_after_one_another_are_all_read(tmp_path: Path) -> None:
-    page = json.dumps({"meta": {}, "results": [WORK]})
-    for between in ("\n", ""):
-        (tmp_path / "pages.json").write_text(page + between + page)
-        assert papers(tmp_path / "pages.json") == [PAPER, PAPER]
-
-
 def test_releases_differ_in_where_the_abstract_is() -> None:
     bare = {name: value for name, value in WORK.items() if name != "abstract_inverted_index"}
     index = inverted(ABSTRACT)
@@ -174,9 +167,3 @@ def test_a_huge_position_costs_nothing() -> None:
         turned_back({"a": [10**12]}, name="x")
     assert tracemalloc.get_traced_memory()[1] < 1 << 16
     tracemalloc.stop()
-
-
-def test_an_address_with_another_in_it_is_no_work() -> None:
-    address = "https://openalex.org/W"
-    record = {"id": f"{address}1", "referenced_works": [f"{address}2", f"{address}3\n{address}4", f"{address}5"]}
-    assert OPENALEX.paper(record)["cited"] == [("openalex", "W2"), ("openalex", "W5")]

@@ -33,18 +33,6 @@ def read(*records: Any) -> list[Paper]:
     return list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS))
 
 
-def faults_of(*records: Any) -> tuple[str, ...]:
-    with pytest.raises(InputError) as caught:
-        read(*records)
-    return caught.value.faults
-
-
-def test_a_plain_line_becomes_a_paper_and_unknown_fields_are_passed_over() -> None:
-    assert read(PLAIN) == [
-        Paper("fic0101", "A Title", ("We tag.", "It works."), 2001, ("method", "result"), ("fic0102", "7"))
-    ]
-
-
 def test_a_line_in_the_style_of_csfcube_and_s2orc_becomes_a_paper() -> None:
     record = {
         "paper_id": "77",
@@ -63,17 +51,6 @@ def test_a_line_in_the_style_of_csfcube_and_s2orc_becomes_a_paper() -> None:
 def test_an_abstract_in_one_string_is_split_and_has_no_labels() -> None:
     paper = read({"id": "1", "title": "T", "year": "2020", "abstract": "Abstract. We tag, e.g. Names.\n\nIt works."})[0]
     assert paper == Paper("1", "T", ("We tag, e.g. Names.", "It works."), 2020)
-
-
-def test_null_title_abstract_year_are_for_the_filters_and_no_faults() -> None:
-    assert read({"id": "1", "title": None, "abstract": None, "year": None}) == [Paper("1", "", ())]
-    assert read({"id": "1", "title": "T", "abstract": "", "labels": []}) == [Paper("1", "T", (), None, ())]
-
-
-def test_labels_of_a_truncated_abstract_are_left_to_the_classifier() -> None:
-    record = {**PLAIN, "pred_labels_truncated": True, "labels": ["method"]}
-    assert read(record)[0].labels is None
-    assert faults_of({**PLAIN, "labels": ["method"]}) == ("corpus.jsonl:1: 1 label for 2 sentences",)
 
 
 def test_a_heading_and_empty_sentences_go_with_their_labels() -> None:
@@ -131,10 +108,6 @@ def test_every_fault_is_listed_with_its_line_and_the_good_lines_were_yielded() -
         "corpus.jsonl:23: title: found 3, expected a valid string",
         "corpus.jsonl:23: citations: found 'x', expected a valid list",
     )
-
-
-def test_a_number_of_five_thousand_digits_is_a_fault() -> None:
-    assert "not valid JSON" in faults_of('{"id": ' + "9" * 5000 + ', "title": "T", "abstract": "One."}')[0]
 
 
 def test_a_file_of_another_format_stops_after_a_thousand_faults() -> None:

@@ -6,7 +6,6 @@ The files are made by hand after NLM's DTDs (https://dtd.nlm.nih.gov/ncbi/pubmed
 from __future__ import annotations
 
 import gzip
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -228,19 +227,6 @@ def test_xml_of_others_is_one_fault_and_entities_are_refused(tmp_path: Path) -> 
 )
 def test_a_file_is_told_by_its_root(start: str, told: bool) -> None:
     assert bool(PUBMED.matches(Head("x.txt", start.encode(), {}))) is told
-
-
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    def peak(number: int) -> int:
-        (tmp_path / "many.xml").write_text(f"{HEAD}<PubmedArticleSet>{TODAY * number}</PubmedArticleSet>")
-        tracemalloc.start()
-        papers = sum(1 for _ in PUBMED.records(Piece(str(tmp_path / "many.xml"), "pubmed", 0, None)))
-        most = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert papers == number
-        return most
-
-    assert peak(400) < 1.5 * peak(100)
 
 
 @pytest.mark.parametrize(("own", "expected"), [("", "In English."), ("<AbstractText>Own.</AbstractText>", "Own.")])

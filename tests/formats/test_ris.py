@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -92,15 +90,6 @@ def test_an_old_and_a_new_record_give_the_same_fields(tmp_path: Path, text: str,
 
 
 @pytest.mark.parametrize(
-    ("end", "encoding"), [("\r\n", "utf-8-sig"), ("\r", "windows-1252"), ("\n", "utf-16"), ("\n", "latin-1")]
-)
-def test_line_ends_and_encodings_change_nothing(tmp_path: Path, end: str, encoding: str) -> None:
-    plain = papers(tmp_path / "plain.ris", REFERENCE_MANAGER + ZOTERO)
-    assert [at for at, _ in plain] == [1, 13]
-    assert papers(tmp_path / "p.ris", (REFERENCE_MANAGER + ZOTERO).replace("\n", end), encoding) == plain
-
-
-@pytest.mark.parametrize(
     ("lines", "title"),
     [
         (["T1  - One"], "One"),
@@ -115,13 +104,6 @@ def test_line_ends_and_encodings_change_nothing(tmp_path: Path, end: str, encodi
 )
 def test_the_title_has_one_of_several_tags(paper: Any, lines: list[str], title: str | None) -> None:
     assert paper(*lines)["title"] == title
-
-
-def test_the_title_of_a_whole_book_may_be_its_book_title(paper: Any) -> None:
-    """BT is the primary title of whole books and unpublished works only, says the specification."""
-    assert paper("BT  - One", kind="BOOK")["title"] == "One"
-    assert paper("BT  - One", kind="UNPB")["title"] == "One"
-    assert paper("BT  - One", kind="CHAP")["title"] is None
 
 
 @pytest.mark.parametrize(
@@ -297,31 +279,6 @@ def written(n: int) -> str:
     )
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    def peak(n: int) -> int:
-        one = piece(tmp_path / f"{n}.ris", written(n))
-        tracemalloc.start()
-        assert sum(1 for _, record in RIS.records(one) if isinstance(record, dict)) == n
-        highest = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return highest
-
-    peak(10)
-    assert peak(1_200) < 1.5 * peak(300)
-
-
-@pytest.mark.parametrize(
-    "run", [" ", ".\n\n", ": ", "A", "METHODS: ", ". AIM: x", "doi: ", "10.1000", "doi.org/10.1234", "/", "19"]
-)
-def test_long_runs_of_any_text_take_linear_time(tmp_path: Path, run: str) -> None:
-    """What costs the square of a run's length takes minutes for so many characters."""
-    long = run * (40_000 // len(run))
-    lines = [f"{tag}  - {start}{long}x\n" for tag in ("AB", "M3", "N1", "UR", "PY", "AN", "TI") for start in ("", "x")]
-    begin = time.process_time()
-    papers(tmp_path / "p.ris", "".join(["TY  - JOUR\n", *lines, "ER  - \n"]))
-    assert time.process_time() - begin < 5
-
-
 @pytest.mark.parametrize(
     "start",
     [
@@ -333,14 +290,6 @@ def test_long_runs_of_any_text_take_linear_time(tmp_path: Path, run: str) -> Non
 )
 def test_ris_is_told_by_the_type_of_a_reference(start: str) -> None:
     assert RIS.matches(Head("p.txt", start.encode(), {}))
-
-
-@pytest.mark.parametrize(
-    "start",
-    ["", "PMID- 1\nTI  - T\n", "AB  - a TY  - JOUR\n", '{"a": "TY  - JOUR"}\n', "TYPE - x\n", "FN x\nPT J\nTI T\n"],
-)
-def test_other_text_is_not_told_as_ris(start: str) -> None:
-    assert not RIS.matches(Head("p.ris", start.encode(), {}))
 
 
 def test_the_type_may_come_after_other_tags_and_a_record_without_a_type_is_not_lost(tmp_path: Path) -> None:

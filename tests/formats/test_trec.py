@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import math
-from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, in_order, ranked
 from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
-from annot.study.workspace import given_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,24 +98,6 @@ def test_qrels_of_mteb_are_objects_with_the_columns_of_beir() -> None:
         read_qrels([*lines, '{"query-id":"q1","corpus-id":"d3"}\n', '{"query-id"\n'], name="test.jsonl")
     expected = "columns, expected 3 (query-id corpus-id score)"
     assert caught.value.faults == (f"test.jsonl:3: 2 {expected}", f"test.jsonl:4: 0 {expected}")
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_runs_and_qrels_may_be_in_utf_16(tmp_path: Path, encoding: str) -> None:
-    run, qrels = tmp_path / "a.run", tmp_path / "qrels.txt"
-    run.write_text("q1 Q0 dé 1 2.5 t\n", encoding=encoding)
-    qrels.write_text("q1 0 dé 2\n", encoding=encoding)
-    assert [doc.doc_id for doc in read_run(given_text(run, expected="").splitlines(), name="a").rankings["q1"]] == [
-        "dé"
-    ]
-    assert read_qrels(given_text(qrels, expected="").splitlines(), name="q") == (Qrel("q1", "dé", 2),)
-
-
-def test_bytes_that_are_not_utf8_are_a_fault_with_a_place() -> None:
-    file = io.TextIOWrapper(io.BytesIO(b"q Q0 d 1 2 t\nq Q0 \xff 1 2 t\n"), encoding="utf-8")
-    with pytest.raises(InputError, match="fault") as caught:
-        read_run(file, name="x.run")
-    assert "not UTF-8" in caught.value.faults[0]
 
 
 @pytest.mark.parametrize("bad", ["", "a b", "a\u00a0b", "a\u2028b", "a\x1fb"])

@@ -12,7 +12,7 @@ from typing import Any
 import openpyxl
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora.pieces import BrokenRecord, Head, Piece
+from annot.formats.corpora.pieces import BrokenRecord, Piece
 from annot.formats.corpora.tables import WORKBOOK, records, table_paper
 from openpyxl.worksheet.formula import ArrayFormula
 
@@ -255,13 +255,6 @@ def test_without_openpyxl_the_extra_is_named(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(InputError, match=r"p\.xlsx: needs openpyxl, which is not installed") as refused:
         rows(path)
     assert "pip install 'annot-collections[formats]'" in (refused.value.hint or "")
-
-
-def test_a_workbook_is_told_by_its_parts(tmp_path: Path) -> None:
-    start = written(tmp_path / "p.xlsx", {"S": [HEADER, ROW]}).read_bytes()
-    assert WORKBOOK.matches(Head("p", start, {}))
-    assert not WORKBOOK.matches(Head("p.xlsx", other(tmp_path / "o.xlsx").read_bytes(), {}))
-    assert not WORKBOOK.matches(Head("p.xlsx", start.replace(b"xl/", b"word/"), {}))
 
 
 def with_part(path: Path, name: str, content: bytes) -> Path:

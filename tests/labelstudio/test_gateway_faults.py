@@ -142,18 +142,6 @@ def test_a_project_whose_making_was_not_answered_is_found(fake: StudioInMemory, 
     assert gateway.find_project("c/judge/a") is None
 
 
-def test_of_two_projects_with_one_marker_the_one_with_tasks_is_meant(fake: StudioInMemory, gateway: Gateway) -> None:
-    spec = project_spec(marker="m")
-    first, second = gateway.create_project(spec), gateway.create_project(spec)
-    assert gateway.find_project("m") == gateway.project(first)
-    gateway.send_tasks(second, TASKS[:3])
-    assert gateway.find_project("m") == gateway.project(second)
-    assert len(fake.projects) == 3
-    gateway.send_tasks(first, TASKS[:1])
-    with pytest.raises(StudioError, match=f"projects {first}, {second} have the same marker"):
-        gateway.find_project("m")
-
-
 @pytest.mark.parametrize(
     ("respond", "said"),
     [
@@ -178,15 +166,3 @@ def test_every_failure_is_said_in_words_with_a_remedy_and_without_the_token(
     assert caught.value.exit_code == 3
     for text in (caught.value.message, caught.value.hint, repr(gateway), str(caught.value.__cause__)):
         assert TOKEN not in text
-
-
-@pytest.mark.parametrize("url", ["studio.example", "ftp://studio.example", "http://", "http://[::1"])
-def test_an_address_that_is_none_is_said_in_words(url: str) -> None:
-    with pytest.raises(StudioError), Gateway(url, TOKEN) as gateway:
-        gateway.whoami()
-
-
-@pytest.mark.parametrize("token", ["", "two words", "tökén", "line\nbreak"])
-def test_a_token_that_cannot_be_one_is_said_in_words(token: str) -> None:
-    with pytest.raises(StudioError, match="token"):
-        Gateway("http://studio.example", token)

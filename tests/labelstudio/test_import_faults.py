@@ -9,24 +9,10 @@ import httpx
 import pytest
 from annot.base.errors import StudioError
 from annot.labelstudio.gateway import Gateway, deliver
-from faulty import EACH_ONCE, IMPORT, LIST, TASKS, answers, keys, open_gateway, with_project
+from faulty import EACH_ONCE, IMPORT, TASKS, answers, keys, open_gateway, with_project
 from studio_in_memory import Fault, StudioInMemory, once
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
-
-
-def test_tasks_arrive_once_and_in_order(fake: StudioInMemory, gateway: Gateway) -> None:
-    delivery = deliver(gateway, 1, TASKS, batch_size=4)
-    assert [made["data"]["pair_id"] for made in fake.tasks.values()] == list(EACH_ONCE)
-    assert delivery.sent == 10
-    assert fake.count("POST", IMPORT) == 3
-
-
-def test_an_import_that_is_answered_is_not_read_back(fake: StudioInMemory, gateway: Gateway) -> None:
-    """The answer holds the ids, and the server's count tells that nothing else came meanwhile."""
-    delivery = deliver(gateway, 1, TASKS, batch_size=4)
-    assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
-    assert fake.count("GET", LIST) == 2
 
 
 @pytest.mark.parametrize("answer", [{}, {"task_ids": None}, {"task_ids": [1, 2]}, ["nonsense"]])
@@ -38,13 +24,6 @@ def test_an_answer_that_lacks_ids_is_read_back(fake: StudioInMemory, gateway: Ga
     fake.faults.append(once("POST", IMPORT, stores))
     delivery = deliver(gateway, 1, TASKS)
     assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
-    assert keys(fake) == EACH_ONCE
-
-
-def test_only_what_is_missing_is_sent(fake: StudioInMemory, gateway: Gateway) -> None:
-    deliver(gateway, 1, TASKS[3:6])
-    delivery = deliver(gateway, 1, TASKS)
-    assert delivery.sent == 7
     assert keys(fake) == EACH_ONCE
 
 
@@ -101,13 +80,6 @@ def test_of_two_copies_the_annotated_one_stays(fake: StudioInMemory, gateway: Ga
     delivery = deliver(gateway, 1, TASKS[:2])
     assert sorted(delivery.task_ids.values()) == sorted([second_copies[0], sorted(fake.tasks)[0]])
     assert keys(fake) == Counter(made["data"]["pair_id"] for made in TASKS[:2])
-
-
-def test_a_refused_import_is_not_tried_again(fake: StudioInMemory, gateway: Gateway) -> None:
-    fake.faults.append(once("POST", IMPORT, answers(400)))
-    with pytest.raises(StudioError, match="as the test wants it"):
-        deliver(gateway, 1, TASKS)
-    assert fake.count("POST", IMPORT) == 1
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -13,10 +13,10 @@ import pytest
 from annot.base.records import WHOLE, PairKey, Paper, Query, Topic
 from annot.base.words import read_words
 from annot.labelstudio.screens import lint_tasks, screen_of
-from annot.labelstudio.tasks import Languages, adjudicate_task, judge_task, place_of
-from browsing import PLAIN, judging, open_screen, stored
+from annot.labelstudio.tasks import Languages, judge_task, place_of
+from browsing import judging, open_screen, stored
 from fixtures_studio import Studio
-from labelling_texts import LABELS, SCALE, opinion
+from labelling_texts import LABELS, SCALE
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
@@ -137,26 +137,6 @@ def test_a_pair_in_another_script_is_judged_in_the_words_of_the_person(
     grade, cannot_judge = stored(studio, project)
     assert (grade.grade, grade.flags) == (2, ())
     assert (cannot_judge.cannot_judge, cannot_judge.flags) == ("outside my field", ())
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("language", TEXTS)
-def test_the_other_screens_in_pictures(studio: Studio, signed_in: Any, language: str) -> None:
-    words = read_words(TEXTS[language][0], overrides=None)
-    drawn: dict[str, Any] = {"scale_names": SCALE, "language": language, "overrides": None, "words": words}
-    whole = pairs(language, whole=True)
-    shown = [opinion(1, None, None), opinion(None, "outside my field", TEXTS[language][2][0])]
-    disputed = [adjudicate_task(task, shown, scale_names=SCALE, words=words) for task in pairs(language, whole=False)]
-    lint_tasks(whole, screen="judge", labels=LABELS, private=(), words=words)
-    lint_tasks(disputed, screen="adjudicate", labels=LABELS, private=(), words=words)
-    whole_screen, settling = (
-        screen_of("judge", labels=(), **drawn),
-        screen_of("adjudicate", labels=LABELS, opinions=2, **drawn),
-    )
-    for name, tasks, xml, text in (("whole", whole, whole_screen, PLAIN), ("settle", disputed, settling, ".a-cand")):
-        project = judging(studio, tasks, screen=xml)
-        with open_screen(studio, signed_in, project, (1280, 720), text=text) as screen:
-            picture(screen.page, f"{name}-{language}")
 
 
 def picture(page: Any, name: str) -> None:

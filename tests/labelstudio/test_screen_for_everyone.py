@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import adjudicate_task, reasoned_task
 from browsing import Screen, judging, open_screen, stored, tab_to
 from fixtures_studio import Studio, written
@@ -121,30 +120,6 @@ def test_an_upright_tablet_shows_both_texts_and_all_grades(wide: Screen) -> None
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 820 for box in boxes)
 
 
-def test_letters_of_twice_the_size_leave_room_for_the_text(wide: Screen) -> None:
-    wide.resize((640, 360))
-    wide.page.evaluate("document.querySelector('.annot').scrollTop = 150")
-    boxes = wide.boxes
-    assert boxes["grades"]["height"] <= 2 * 40
-    assert min(boxes["grades"]["left"], boxes["submit"]["top"]) >= 0
-    assert max(boxes["grades"]["right"], boxes["submit"]["right"]) <= 640
-    assert boxes["submit"]["bottom"] <= 360
-    assert wide.page.evaluate(LINES_IN_VIEW) >= 5
-    seen = "e => { const box = e.getBoundingClientRect(); return box.top > 40 && box.bottom < 310; }"
-    assert all(button.evaluate(seen) for button in wide.page.locator(".a-grades .ant-radio-wrapper").all())
-    wide.page.evaluate("document.querySelector('.annot').scrollTop = 10000")
-    box = wide.page.locator(".a-comment input").bounding_box()
-    assert box["y"] + box["height"] <= wide.page.locator(".lsf-bottombar").bounding_box()["y"]
-    wide.page.evaluate("document.querySelector('.annot').scrollTop = 0")
-
-
-def test_a_phone_is_told_what_is_needed(wide: Screen) -> None:
-    wide.resize((590, 900))
-    said = wide.page.locator(".annot").evaluate("e => getComputedStyle(e, '::before').content")
-    assert "a tablet or a computer" in said
-    assert not wide.page.locator(".a-grades").is_visible()
-
-
 def test_a_screen_reader_is_told_the_grades_and_which_is_given(wide: Screen) -> None:
     wide.resize((1440, 900))
     assert radios(wide, GRADES) == GRADES
@@ -155,19 +130,6 @@ def test_a_screen_reader_is_told_the_grades_and_which_is_given(wide: Screen) -> 
     told = radios(wide, GRADES)
     assert told[:5] == [*GRADES[:4], f"{GRADES[4]} *"]
     assert [reason.split()[0] for reason in told[5:]] == ["text", "not", "outside", "other,"]
-
-
-def test_in_a_low_window_a_key_shows_what_the_grades_mean(wide: Screen) -> None:
-    wide.resize((1280, 720))
-    meanings = wide.page.locator(".a-grades i:visible")
-    meanings.first.wait_for(state="detached")
-    wide.strike("g", alt=True)
-    meanings.first.wait_for()
-    assert meanings.all_inner_texts() == CRITERIA["method"]
-    assert wide.boxes["submit"]["bottom"] <= 720
-    wide.choose("2", "2")
-    wide.strike("g", alt=True)
-    meanings.first.wait_for(state="detached")
 
 
 def test_each_grade_says_what_it_means_and_nobody_needs_to_undo_or_to_leave(wide: Screen) -> None:
@@ -212,20 +174,6 @@ def test_arrows_go_from_one_marked_sentence_to_the_next(studio: Studio, signed_i
             screen.page.wait_for_function(at_same_place)
             assert screen.page.evaluate(places)[passed] == pytest.approx(first, abs=2)
         screen.choose("1", "1")
-
-
-def test_the_link_of_an_answered_pair_opens_it_whole(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(1), task(2)], screen=JUDGE)
-    with open_screen(studio, signed_in, project, (1280, 720)) as screen:
-        screen.choose("3", "3")
-        screen.submit()
-        with studio.gateway() as gateway:
-            (answered,) = [there.task_id for there in gateway.tasks_of(project) if there.annotations]
-        screen.page.goto(f"{project_url(studio.url, project)}?task={answered}")
-        screen.page.wait_for_selector('.annot input[name="3"]:checked', state="attached")
-        assert screen.progress.startswith("1 of ")
-        assert screen.boxes["grades"]["top"] > 48
-        assert screen.boxes["comment"]["bottom"] <= screen.page.locator(".lsf-bottombar").bounding_box()["y"]
 
 
 def test_grades_far_apart_are_settled_with_a_cause_and_a_reason(studio: Studio, signed_in: Any) -> None:

@@ -35,7 +35,7 @@ from annot.labelstudio.screens import instructions_html, screen_of
 from annot.labelstudio.tasks import adjudicate_task, facets_task, returned_task
 from browsing import ADJUDICATE, LINES, Screen, corrected, judging, open_screen, stored, stored_labels, too_pale
 from fixtures_studio import Studio
-from labelling_texts import CANDIDATE, HELP, LABELS, QUERY, SCALE, long_text, opinion, task, text
+from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, long_text, opinion, task, text
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
@@ -79,19 +79,6 @@ def test_the_whole_window_is_for_the_pair(plain_screen: Screen) -> None:
             assert max(line["letters"] for line in lines) <= 95
             assert min(line["size"] for line in lines) >= 16
             assert all(1.4 <= line["height"] / line["size"] <= 1.6 for line in lines)
-
-
-def test_the_bar_says_what_to_judge_and_how_far(plain_screen: Screen) -> None:
-    facet = plain_screen.page.locator(".a-facet h4")
-    assert facet.nth(0).inner_text().lower() == "method"
-    assert facet.nth(1).inner_text() == HELP["method"]
-    assert plain_screen.progress == "1 of 300 · query 1, candidate 1 of 300"
-    grades = plain_screen.page.locator(".a-grades .ant-radio-wrapper")
-    names = [" ".join(text.split()) for text in grades.all_inner_texts()]
-    assert names == ["0 Irrelevant", "1 Related", "2 Similar", "3 Near-identical", "Cannot judge c"]
-    plain_screen.page.reload()
-    plain_screen.settle()
-    assert plain_screen.progress == "1 of 300 · query 1, candidate 1 of 300"
 
 
 def test_a_grade_or_a_reason_is_asked_for_and_cannot_judge_replaces_the_grade(studio: Studio, signed_in: Any) -> None:
@@ -160,14 +147,6 @@ def test_marks_follow_the_labels_and_corrections_leave_the_grade_as_it_is(studio
     labels = stored_labels(readings[0])
     assert (labels["cand-2"], labels["query-0"]) == ("background", "other")
     assert "cand-1" not in stored_labels(readings[3])
-
-
-def test_a_mark_can_be_told_without_colour(plain_screen: Screen) -> None:
-    marked = [mark for mark in plain_screen.marks if mark["bar"] != "none"]
-    others = [mark for mark in plain_screen.marks if mark["bar"] == "none"]
-    assert min(mark["weight"] for mark in marked) > max(mark["weight"] for mark in others)
-    assert {mark["tag"] for mark in marked} == {"method"}
-    assert "method" not in {mark["tag"] for mark in others}
 
 
 def test_the_guidelines_open_on_entering_and_again_without_losing_the_grade(studio: Studio, signed_in: Any) -> None:

@@ -6,54 +6,15 @@ from typing import Any
 
 import pytest
 from annot.base.words import ENGLISH
-from annot.labelstudio.screens import screen_of
-from annot.labelstudio.tasks import LAST, adjudicate_task, facets_task
-from browsing import ADJUDICATE, Screen, corrected, followed_link, judging, open_screen, stored, stored_labels
+from annot.labelstudio.tasks import LAST, adjudicate_task
+from browsing import ADJUDICATE, Screen, corrected, followed_link, judging, stored
 from fixtures_studio import Studio
-from labelling_texts import CANDIDATE, LABELS, QUERY, SCALE, long_text, opinion, task
+from labelling_texts import CANDIDATE, QUERY, SCALE, long_text, opinion, task
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
 LAPTOPS = [(1280, 720), (1440, 900)]
 READ_FIRST = "<h1>Read this first</h1>"
-IN_VIEW = """sentence => {
-    const own = document.querySelector(sentence).getBoundingClientRect();
-    const box = document.querySelector('.a-query .a-text').getBoundingClientRect();
-    return own.top >= box.top - 1 && own.bottom <= box.bottom + 1;
-}"""
-
-
-def test_pairs_are_judged_with_two_keys_beside_the_mouse_and_comments(studio: Studio, signed_in: Any) -> None:
-    project = judging(studio, [task(number) for number in (1, 2, 3, 4)])
-    with open_screen(studio, signed_in, project) as screen:
-        filled = "e => getComputedStyle(e.closest('label')).backgroundColor"
-        before = screen.page.locator('.annot input[name="2"]').evaluate(filled)
-        screen.choose("2", "2")
-        assert screen.page.locator('.annot input[name="2"]').evaluate(filled) != before
-        screen.submit()
-        assert screen.page.locator(".annot input:checked").count() == 0
-        screen.page.click('.annot label:has(input[name="1"])')
-        screen.choose("3", "3")
-        screen.page.click('.annot label:has(input[name="0"])')
-        screen.submit()
-        screen.choose("3", "3")
-        screen.page.click(".a-comment input")
-        screen.page.keyboard.type("both 1 and 2 come near")
-        screen.press("Enter")
-        screen.page.wait_for_selector("[data-testid=htx-textbox-content]")
-        screen.submit()
-        screen.choose("3", "3")
-        screen.choose("1", "1")
-        screen.submit_last()
-    readings = stored(studio, project)
-    assert [(reading.grade, reading.comment, reading.flags) for reading in readings] == [
-        (2, None, ()),
-        (0, None, ()),
-        (3, "both 1 and 2 come near", ()),
-        (1, None, ()),
-    ]
-    assert all(reading.lead_time is not None for reading in readings)
-    assert all(len(stored_labels(reading)) == 8 and corrected(reading) == [] for reading in readings)
 
 
 def scroll_by_keys(screen: Screen, letter: str, name: str) -> None:
@@ -177,35 +138,3 @@ def test_an_adjudicators_whole_way_by_keys(studio: Studio, chromium: Any) -> Non
     assert (first.grade, first.settled_by) == (3, "guideline gap")
     assert first.comment == "Neither saw the second aspect."
     assert (second.grade, second.cannot_judge, second.settled_by) == (None, "text missing or broken", None)
-
-
-def test_labels_are_corrected_without_the_mouse(studio: Studio, signed_in: Any) -> None:
-    tasks = [facets_task(f"fic{at}/labels", long_text(QUERY, 30), progress=f"{at} of 2") for at in (1, 2)]
-    screen_of_labels = screen_of("facets", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
-    project = judging(studio, tasks, screen=screen_of_labels, instructions=READ_FIRST)
-    with open_screen(studio, signed_in, project, LAPTOPS[0], text=".a-query") as screen:
-        screen.close_instructions()
-        scroll_by_keys(screen, "q", "query")
-        for number in range(1, 31):
-            screen.press("Alt+.")
-            sentence = f".a-query p:nth-child({number}) .htx-highlight"
-            screen.page.wait_for_selector(f"{sentence}.__active")
-            if number in (2, 30):
-                # Wherever the column was, the sentence that a key would change is in view.
-                screen.page.wait_for_function(IN_VIEW, arg=sentence)
-                screen.press("x")
-                screen.page.wait_for_selector(f'{sentence}[data-label$="other"]')
-        screen.press("Shift+Tab")
-        assert screen.focus == "comment"
-        screen.page.keyboard.type("x marks a lottery")
-        screen.press("Enter")
-        screen.page.wait_for_selector("[data-testid=htx-textbox-content]")
-        screen.submit()
-        screen.submit_last()
-    first, second = stored(studio, project)
-    wanted = list(long_text(QUERY, 30).labels or ())
-    assert list(stored_labels(second).values()) == wanted
-    wanted[1] = wanted[29] = "other"
-    assert [stored_labels(first)[f"query-{at}"] for at in range(30)] == wanted
-    assert corrected(first) == ["query-1", "query-29"]
-    assert first.comment == "x marks a lottery"

@@ -6,8 +6,6 @@ import html
 import re
 import xml.etree.ElementTree as ET
 from importlib import resources
-from pathlib import Path
-from typing import get_args
 
 import lxml.html
 import pytest
@@ -145,18 +143,6 @@ def test_nothing_with_free_html_shows_data_of_the_task(screen: str) -> None:
     assert not any("$" in (element.get("html") or "") for element in root.iter())
 
 
-def test_a_template_that_does_not_hold_is_named(tmp_path: Path) -> None:
-    (tmp_path / "judge.xml.j2").write_text('<View><Choices name="rating" toName="nowhere"/></View>')
-    with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
-
-
-def test_a_template_that_is_no_xml_is_named(tmp_path: Path) -> None:
-    (tmp_path / "judge.xml.j2").write_text("<View>")
-    with pytest.raises(InputError, match=r"judge\.xml\.j2"):
-        screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=tmp_path)
-
-
 def test_instructions_show_guidelines_and_keys_and_no_html_of_theirs() -> None:
     pages = ["# Judging\n\n- **only** the facet\n", "<script>alert(1)</script>\n\nText <img src=x onerror=y> here"]
     made = instructions_html(pages, scale_names=SCALE, labels=LABELS, language="en", screen="judge")
@@ -191,49 +177,6 @@ def test_a_link_in_guidelines_runs_no_script() -> None:
     made = instructions_html([page], scale_names=SCALE, labels=LABELS, language="en", screen="judge")
     links = [link.get("href") for link in lxml.html.fromstring(f"<div>{made}</div>").iter("a")]
     assert [address for address in links if address] == ["https://example.org/c"]
-
-
-def test_instructions_read_the_same_without_any_style() -> None:
-    """Label Studio strips styles: the number of a point and the gap behind a block are in the text."""
-    page = "# One pair\n\nFirst.\n\n1. read **it**\n2. submit\n\n- this\n- that\n\n> quoted\n"
-    made = instructions_html([page], scale_names=SCALE, labels=LABELS, language="en", screen="judge").replace("\n", "")
-    gap = '<br class="a-gap">'
-    assert made.startswith(
-        f"<h1>One pair</h1>{gap}<p>First.</p>{gap}<ol><li>1. read <strong>it</strong></li><li>2. submit</li></ol>{gap}"
-        f"<ul><li>• this</li><li>• that</li></ul>{gap}<blockquote><p>quoted</p></blockquote>{gap}<h2>Keys</h2>{gap}"
-    )
-
-
-def test_instructions_say_how_to_go_on_and_whom_to_tell() -> None:
-    pages = [
-        instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
-        for screen in get_args(studio_records.Screen)
-        if screen != "facets"
-    ]
-    of_labels = instructions_html(["# Labels"], scale_names=SCALE, labels=LABELS, language="en", screen="facets")
-    for made in (*pages, of_labels):
-        assert "<b>F5</b>" in made
-        assert "Then please write to the contact in the letter" in made
-    assert "the clicked sentence as background" in of_labels
-    assert "pair" not in of_labels
-
-
-def test_the_table_of_keys_holds_those_of_its_screen_alone() -> None:
-    def keys(screen: studio_records.Screen) -> str:
-        return instructions_html([], scale_names=SCALE, labels=LABELS, language="en", screen=screen)
-
-    of_grades, of_labels, of_causes = "Near-identical", "the clicked sentence as", "guideline gap"
-    for screen, shown in (
-        ("judge", (of_grades, of_labels)),
-        ("adjudicate", (of_grades, of_labels, of_causes)),
-        ("full-text", (of_grades,)),
-        ("feedback", ()),
-    ):
-        found = keys(screen)
-        assert [words in found for words in (of_grades, of_labels, of_causes)] == [
-            words in shown for words in (of_grades, of_labels, of_causes)
-        ], screen
-        assert ("open the full text" in found) == (screen == "full-text")
 
 
 @pytest.mark.parametrize(

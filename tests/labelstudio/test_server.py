@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -70,13 +69,6 @@ def test_up_twice_is_one_server_and_down_ends_it(folder: Path, environ: dict[str
     assert not server.down(folder)
 
 
-def test_it_keeps_its_port_and_its_administrator(folder: Path, environ: dict[str, str]) -> None:
-    first, admin = start(folder, environ), server.credentials(folder)
-    server.down(folder)
-    assert start(folder, environ).port == first.port
-    assert server.credentials(folder) == admin
-
-
 def test_it_outlives_the_program_that_started_it_and_is_found_again(folder: Path, environ: dict[str, str]) -> None:
     script = (
         "import sys; from pathlib import Path; from annot.labelstudio import server; import os;"
@@ -101,32 +93,6 @@ def test_a_process_that_is_not_ours_is_never_stopped(folder: Path) -> None:
         time.sleep(0.2)
         assert stranger.poll() is None
         stranger.kill()
-
-
-def test_a_taken_port_is_refused_when_asked_for_and_passed_over_otherwise(
-    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(StudioError, match=f"port {port} is taken"):
-            start(folder, environ, port=port)
-        assert server.status(folder) is None
-        monkeypatch.setattr(server, "FIRST_PORT", port)
-        assert start(folder, environ).port > port
-
-
-def test_a_server_that_ends_is_told_with_its_log_and_without_the_token(folder: Path, environ: dict[str, str]) -> None:
-    with pytest.raises(StudioError, match="the database is broken") as caught:
-        start(folder, {**environ, "STAND_IN_FAILS": "1"})
-    assert server.credentials(folder).token not in caught.value.message
-    assert "token [token]" in caught.value.message
-
-
-def test_an_environment_without_label_studio_is_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(StudioError, match="no bin/label-studio"):
-        start(folder, {server.ENVIRONMENT_VARIABLE: str(tmp_path)})
 
 
 def test_an_interrupted_installation_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from annot.labelstudio.tasks import adjudicate_task, feedback_task
-from browsing import ADJUDICATE as OF_FACETS
+from annot.labelstudio.tasks import adjudicate_task
 from browsing import LINES, PLAIN, judging, open_screen, stored, strike, too_pale
 from fixtures_studio import Studio
 from labelling_texts import CANDIDATE, SCALE, long_text, opinion
-from topic_texts import ADJUDICATE, FEEDBACK, HELP, JUDGE, TOPIC, whole_task
+from topic_texts import ADJUDICATE, HELP, JUDGE, TOPIC, whole_task
 
 pytestmark = [pytest.mark.studio, pytest.mark.browser]
 
@@ -87,26 +86,3 @@ def test_a_pair_judged_whole_is_settled_by_keys(studio: Studio, signed_in: Any) 
         screen.submit()
     (reading,) = stored(studio, project)
     assert (reading.grade, reading.settled_by, reading.flags) == (1, "topic read differently", ())
-
-
-def test_beside_facets_a_pair_judged_whole_has_no_causes_and_no_labels_of_a_facet(
-    studio: Studio, signed_in: Any
-) -> None:
-    tasks = [adjudicate_task(whole_task(), [opinion(1, None, None), opinion(3, None, None)], scale_names=SCALE)]
-    project = judging(studio, tasks, screen=OF_FACETS)
-    with open_screen(studio, signed_in, project, (1280, 720), text=PLAIN) as screen:
-        causes = screen.page.locator(".a-differences .ant-radio-wrapper:visible").all_inner_texts()
-        assert [cause.split()[0] for cause in causes] == ["context", "slip", "guideline", "none"]
-        assert not screen.page.locator(".a-labels").is_visible()
-        assert not screen.page.locator(".a-facet h4").first.is_visible()
-
-
-def test_a_gold_grade_is_looked_at_and_one_key_leads_on(studio: Studio, signed_in: Any) -> None:
-    tasks = [
-        feedback_task(whole_task(number), opinion(1, None, None), gold=3, why="It says so.", scale_names=SCALE)
-        for number in (1, 2)
-    ]
-    project = judging(studio, tasks, screen=FEEDBACK, may_be_empty=True)
-    with open_screen(studio, signed_in, project, (1280, 720), text=PLAIN) as screen:
-        assert "Gold: 3 Near-identical" in screen.page.locator(".a-opinions").inner_text()
-        screen.submit()

@@ -24,7 +24,6 @@ SCALE = Scale((0, 1, 2, 3), relevant_from=2, level=0.95, topics=None)
 FAMILY = family_of("trec", "nDCG")
 assert FAMILY is not None
 RULE = FavourRule("nDCG", *FAMILY, least=0.015, tolerance=0.1, level=0.95, permutations=500, seed=1)
-PEOPLE = 3
 
 
 def study(seed: int, *, queries: int = 12, documents: int = 20) -> JudgedRuns:

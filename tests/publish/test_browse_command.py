@@ -9,7 +9,6 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,19 +60,6 @@ def test_grades_and_orders_are_those_of_the_files(ws: Workspace, annot: Annot) -
         for tag, system in zip(data["systems"], query["systems"], strict=True):
             found = [data["papers"][query["docs"][at]][0] for at in system["order"]]
             assert found == run_lines(ws, tag, query["id"])
-
-
-def test_the_measure_of_a_query_is_the_one_of_the_evaluation(ws: Workspace, annot: Annot) -> None:
-    annot("evaluate"), annot("browse")
-    measured = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))["queries"]
-    data = data_of(page(ws))
-    assert data["measure"] == "NDCG%20"
-    comparison = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))["comparison"]
-    assert data["systems"][0] == comparison["verdicts"][-1]["best"], "the best on all facets"
-    for query in data["queries"]:
-        for tag, system in zip(data["systems"], query["systems"], strict=True):
-            expected = 100 * measured[tag]["csfcube"][query["id"]]["values"]["NDCG%20"]
-            assert system["value"] == pytest.approx(expected, abs=0.051)
 
 
 def test_errors_are_those_of_a_plain_count(ws: Workspace, annot: Annot) -> None:
@@ -145,20 +131,6 @@ def test_no_grade_is_on_the_page_while_somebody_is_still_to_judge(
     assert "Do not show this page to assessors" in text
 
 
-def test_a_lead_may_see_what_is_settled_and_a_pair_without_a_grade_says_so(ws: Workspace, annot: Annot) -> None:
-    pair = some_pair(ws)
-    put_back(ws, annot)
-    annot("browse", "--partial")
-    data = data_of(page(ws))
-    expected = qrels(ws)
-    del expected[pair]
-    assert shown_grades(data) == expected
-    (query,) = [one for one in data["queries"] if one["id"] == pair[0]]
-    (at,) = [at for at, paper in enumerate(query["docs"]) if data["papers"][paper][0] == pair[1]]
-    assert data["standings"][-1 - query["grades"][at]] == "asked again"
-    assert "Do not show this page to assessors: it shows grades" in page(ws)
-
-
 def test_nothing_that_people_wrote_and_no_person_is_on_it(ws: Workspace, annot: Annot) -> None:
     annot("browse")
     text = page(ws)
@@ -214,28 +186,3 @@ def test_the_kind_of_an_error_is_kept_counted_and_shown(ws: Workspace, annot: An
     annot("browse")
     kinds = [kind for query in data_of(page(ws))["queries"] for kind in query["kinds"].values()]
     assert kinds == ["multiple aspects"]
-
-
-def test_an_unknown_kind_is_refused_with_its_line(ws: Workspace, annot: Annot) -> None:
-    annot("errors")
-    lines = (ws.root / "errors.csv").read_text(encoding="utf-8-sig").splitlines()
-    cells = lines[3].split(",")
-    cells[2] = "multiple aspect"
-    (ws.root / "errors.csv").write_text("\n".join([*lines[:3], ",".join(cells)]), encoding="utf-8")
-    for command in ("errors", "browse"):
-        refused = annot(command)
-        assert refused.exit_code == 2
-        assert "errors.csv:4: kind: found 'multiple aspect', did you mean 'multiple aspects'?" in refused.message()
-
-
-def test_no_sheet_of_errors_while_a_pair_is_open(ws: Workspace, annot: Annot) -> None:
-    put_back(ws, annot)
-    refused = annot("errors")
-    assert refused.exit_code == 2
-    assert not (ws.root / "errors.csv").exists()
-
-
-def test_where_it_may_only_be_read_the_page_goes_elsewhere(ws: Workspace, annot: Annot, tmp_path: Path) -> None:
-    written = annot("browse", "--out", tmp_path / "elsewhere")
-    assert Path(written.stdout.strip()) == tmp_path / "elsewhere" / "browse.html"
-    assert not (ws.exports / "browse.html").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 import json
 import sys
@@ -62,19 +61,6 @@ def test_its_own_format_holds_what_was_imported(ws: Workspace, released: Path) -
         facet_labels=labels,
     )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(ws)
-
-
-def test_the_types_of_papers_come_out_as_they_went_in(ws: Workspace, released: Path, shared: Path) -> None:
-    def types(path: Path) -> dict[tuple[str, str], str]:
-        with path.open(encoding="utf-8", newline="") as file:
-            return {(row["pid"], row["facet"]): row["paper type"] for row in csv.DictReader(file)}
-
-    imported, ours = types(shared / "csfcube" / "queries-release.csv"), types(released / "csfcube/queries-release.csv")
-    assert len(ours) == 33
-    assert ours == {query: imported[query] for query in ours}
-    queries = [json.loads(line) for line in (released / "beir/queries.jsonl").read_text(encoding="utf-8").splitlines()]
-    told = {(one["metadata"]["paper_id"], one["metadata"]["facet"]): one["metadata"]["paper_type"] for one in queries}
-    assert told == ours
 
 
 def test_nothing_is_told_of_plan_audit_adjudicator_or_rankings_that_the_release_does_not_name(

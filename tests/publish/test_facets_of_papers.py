@@ -6,8 +6,6 @@ from __future__ import annotations
 import html
 import json
 import math
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,8 +22,6 @@ from scipy import stats
 FACETS = ("background", "method", "result")
 PAPERS = [f"p{at}" for at in range(1, 9)]
 DOCUMENTS = 16
-ALPHA = "Krippendorff's alpha (ordinal)"
-Run = Callable[..., Any]
 
 
 def judgements_csv() -> str:
@@ -113,14 +109,6 @@ def test_the_intervals_are_those_of_papers(planted: Planted) -> None:
         assert max(narrow_low - low, high - narrow_high) > 0.1
 
 
-def test_the_terminal_prints_them(planted: Planted) -> None:
-    wide = annot_done("agreement", "--all", folder=planted.root).stdout
-    assert "query papers as the sampling units" in wide
-    for statistic in ("median", "mean", "pooled"):
-        assert printed(*planted.clustered[statistic], precise=False) in wide
-        assert printed(*planted.plain[statistic], precise=False) not in wide
-
-
 @pytest.mark.parametrize("name", ["report.html", "report.md", "report.tex"])
 def test_the_report_prints_them(planted: Planted, name: str) -> None:
     page = html.unescape((planted.root / "exports" / name).read_text(encoding="utf-8"))
@@ -144,16 +132,6 @@ def test_the_file_of_figures_holds_them(planted: Planted, folder: str) -> None:
         assert "8 query papers" in json.dumps(together[share]["intervals"]) or share == "overruled"
 
 
-def test_json_and_csv_of_the_command_hold_them(planted: Planted) -> None:
-    told = json.loads(annot_done("agreement", "--json", folder=planted.root).stdout)["data"]
-    intervals = told["groups"][-1]["before"]["alpha_ordinal"]["intervals"]
-    lines = annot_done("agreement", "--csv", folder=planted.root).stdout
-    for statistic, (low, high) in planted.clustered.items():
-        assert (intervals[statistic]["low"], intervals[statistic]["high"]) == (low, high)
-        (line,) = re.findall(rf"together,before,alpha_ordinal,{statistic},.*", lines)
-        assert f",{low:.6g},{high:.6g}," in line
-
-
 @pytest.mark.parametrize("name", ["DATASHEET.md", "datasheet.html", "README.md"])
 def test_datasheet_and_card_of_the_release_print_them(planted: Planted, name: str) -> None:
     page = html.unescape((planted.release / name).read_text(encoding="utf-8"))
@@ -175,24 +153,6 @@ def test_grades_and_disputes_are_shares_by_paper(planted: Planted) -> None:
     assert (interval["low"], interval["high"]) == pytest.approx((middle - half, middle + half), rel=1e-6)
     shown = Number(p, SHARE, Interval(interval["low"], interval["high"], 0.95, "")).parts(precise=False)[1]
     assert shown in (planted.root / "exports" / "report.md").read_text(encoding="utf-8")
-
-
-def test_from_python_a_study_its_files_and_a_column_of_another_name_give_the_same(planted: Planted) -> None:
-    study = library.open_study(planted.root)
-    of_study = measured(study.judgements)
-    assert ends(of_study.to_frame()) == planted.clustered
-    assert of_study.notes == (
-        "query papers are the sampling units: 24 queries on 8 papers, by the column 'query_paper'",
-    )
-    released = pd.read_json(planted.release / "judgements.jsonl", lines=True)
-    of_release = measured(released, final=planted.release / "qrels.txt")
-    assert ends(of_release.to_frame()) == planted.clustered
-    assert of_release.notes[0].endswith(f"24 queries on 8 papers, by {planted.release / 'query_papers.tsv'}")
-    named = study.judgements.rename(columns={"query_paper": "paper"})
-    assert ends(measured(named, clusters="paper").to_frame()) == planted.clustered
-    alone = measured(named)
-    assert ends(alone.to_frame()) == planted.plain
-    assert alone.notes[0].startswith("queries are taken as independent")
 
 
 def test_evaluate_reads_the_papers_beside_the_qrels_and_says_so(planted: Planted, tmp_path: Path) -> None:

@@ -8,11 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.errors import FindingError
 from annot.base.records import Addition, Adjudication, Assessor, Decision, Judgement, Pool
-from annot.cli import keep
 from annot.publishing.release.leaks import FreeText, KnownPeople, Secret, free_texts, known_people, mentioned, mentions
-from annot.steps.publish import release
 from annot.store.answers import ADJUDICATIONS
 from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
@@ -185,28 +182,3 @@ def test_a_release_asks_about_what_people_wrote(planted: Workspace, tmp_path: Pa
     assert difference(before, snapshot(planted.root)) == []
     assert draft(*(part for words in WORDS for part in ("--allow", words))).exit_code == 0
     assert "Ann is wrong" in (tmp_path / "release" / "decisions.jsonl").read_text(encoding="utf-8")
-
-
-WANTED: dict[str, Any] = {"with_text": None, "licence": None, "published": None, "allowed": ()}
-DRAFT = WANTED | {"draft": True, "dry_run": False}
-
-
-def test_the_lead_says_yes_or_no(planted: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(keep.output, "say", shown.append)
-    monkeypatch.setattr(keep, "confirmed", lambda question: False)
-    with pytest.raises(FindingError, match="nothing written, as you decided") as declined:
-        release(planted, tmp_path / "release", may_publish=keep._may_publish, **DRAFT)
-    assert all(any(words in line for line in shown) for words in WORDS)
-    assert declined.value.faults == (), "they were just shown"
-    assert not (tmp_path / "release").exists()
-    monkeypatch.setattr(keep, "confirmed", lambda question: True)
-    release(planted, tmp_path / "release", may_publish=keep._may_publish, **DRAFT)
-    assert (tmp_path / "release" / "qrels.txt").is_file()
-
-
-def test_nothing_is_asked_of_a_release_whose_texts_name_nothing(small: Workspace, tmp_path: Path) -> None:
-    def asked(found: object) -> bool:
-        raise AssertionError(found)
-
-    assert release(small, tmp_path / "release", may_publish=asked, **DRAFT).files

@@ -132,39 +132,3 @@ def test_with_its_papers_it_is_released_and_what_was_judged_is_to_be_ranked(anno
     assert not any(name in everything for name in ("Quill", "Byron", "Ivo Judge"))
     assert annot("release", study.parent / "again", "--draft").exit_code == 0
     assert files_of(study.parent / "again") == released
-
-
-def test_papers_that_are_missing_are_listed(annot: Run, study: Path) -> None:
-    (study.parent / "papers.jsonl").write_text(papers_jsonl(["p1", "p2", "d0", "d1", "d2"]), encoding="utf-8")
-    papers(annot, study)
-    judged(annot, study, "--foreign", "keep")
-    ran = annot("release", study.parent / "release", "--ids-only")
-    assert ran.exit_code == 1
-    assert ran.stderr.count("not in the corpus; add it with `annot corpus add`") == 6
-    assert "paper p3: not in the corpus" in ran.stderr
-    assert not (study.parent / "release").exists()
-    assert annot("release", study.parent / "release", "--draft").exit_code == 0
-    assert len(files_of(study.parent / "release")["beir/corpus-ids.jsonl"].splitlines()) == 5
-
-
-def test_queries_made_before_their_papers_came_have_no_text_to_release(annot: Run, study: Path) -> None:
-    judged(annot, study)
-    papers(annot, study)
-    ran = annot("release", study.parent / "release")
-    assert ran.exit_code == 1
-    assert ran.stderr.count("no sentence of its facet; label the corpus, or release with --ids-only") == 4
-    assert not (study.parent / "release").exists()
-    assert annot("release", study.parent / "release", "--draft").exit_code == 0
-    assert not (study.parent / "release" / "beir" / "corpus.jsonl").exists()
-
-
-def test_pools_drawn_afterwards_are_not_told_as_where_the_pairs_came_from(annot: Run, study: Path) -> None:
-    papers(annot, study)
-    judged(annot, study)
-    assert annot("pool", "--without", "specter").exit_code == 0
-    assert annot("datasheet").exit_code == 0
-    assert "is not on record here. They do not come from the pools here, which were drawn by" in sheet(study)
-    assert annot("qrels", "--partial").exit_code == 0
-    assert annot("report").exit_code == 0
-    page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert "The judged pairs do not come from these pools." in page

@@ -20,10 +20,6 @@ def targets(content: bytes) -> list[str]:
     return [web or markdown for web, markdown in re.findall(r'href="([^"]*)"|\]\(([^)]+)\)', content.decode())]
 
 
-def state_of(folder: Path) -> dict[str, tuple[int, bytes]]:
-    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.iterdir()}
-
-
 def test_each_page_links_to_the_others_in_the_order_of_the_list() -> None:
     files = dict.fromkeys(("datasheet.html", "browse.html", "report.html"), page().encode())
     made = linked(files)
@@ -53,35 +49,10 @@ def test_links_are_replaced_and_a_page_that_is_alone_is_as_it_was_rendered(kind:
     assert with_links(once, alone, [alone]) == rendered == with_links(rendered, alone, [])
 
 
-def test_only_the_first_place_is_filled_and_other_files_stay_as_they_are() -> None:
-    twice = page(text=PLACE[".html"]).encode()
-    assert targets(linked({"report.html": twice, "browse.html": b""})["report.html"]) == ["browse.html"]
-    others = {"qrels.txt": PLACE[".html"].encode(), "own.html": b"<p>of somebody's own template</p>", "x": b"\xff"}
-    assert linked(others) == others
-
-
 def test_the_page_for_a_meeting_is_linked_from_nowhere_and_links_nowhere() -> None:
     made = linked(dict.fromkeys(("meeting.html", "report.html"), page().encode()))
     assert targets(made["report.html"]) == []
     assert "meeting.html" not in PAGES
-
-
-def test_the_page_written_first_gets_its_link_to_the_one_written_later(tmp_path: Path) -> None:
-    write_pages(tmp_path, {"report.html": page(), "report.tex": "\\relax"})
-    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page()
-    write_pages(tmp_path, {"browse.html": page()})
-    assert targets((tmp_path / "report.html").read_bytes()) == ["browse.html"]
-    before = state_of(tmp_path)
-    write_pages(tmp_path, {"report.html": page(), "report.tex": "\\relax"})
-    write_pages(tmp_path, {"browse.html": page()})
-    assert state_of(tmp_path) == before, "a second time, no file is touched"
-
-
-def test_a_page_that_is_not_of_the_list_is_not_touched(tmp_path: Path) -> None:
-    (tmp_path / "meeting.html").write_text(page(), encoding="utf-8")
-    write_pages(tmp_path, {"report.html": page(), "browse.html": page()})
-    assert (tmp_path / "meeting.html").read_text(encoding="utf-8") == page()
-    assert targets((tmp_path / "report.html").read_bytes()) == ["browse.html"]
 
 
 def test_a_dead_link_goes_with_the_next_page_that_is_written(tmp_path: Path) -> None:
@@ -92,8 +63,3 @@ def test_a_dead_link_goes_with_the_next_page_that_is_written(tmp_path: Path) -> 
     write_pages(tmp_path, {"datasheet.html": page()})
     assert targets((tmp_path / "report.html").read_bytes()) == ["datasheet.html"]
     assert pages_in(tmp_path) == {"report.html", "datasheet.html"}
-
-
-def test_a_page_elsewhere_is_reached_by_the_path_that_is_given() -> None:
-    found = with_links(page().encode(), "status.html", ["report.html"], above="../exports/")
-    assert targets(found) == ["../exports/report.html"]

@@ -87,32 +87,3 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     ]["value"]
     assert alpha == pytest.approx(together["after"]["alpha_ordinal"]["pooled"])
     assert annot("status", "--json").data["unjudgeable"] == 3
-
-
-def test_with_a_second_adjudicator_asked_the_same_answers_leave_the_pairs_open(
-    ws: Workspace, annot: Callable[..., Result], given_up: Counter[str]
-) -> None:
-    text = ws.settings_file.read_text(encoding="utf-8")
-    ws.settings_file.write_text(text.replace('cannot_judge = "final"', 'cannot_judge = "second"'), encoding="utf-8")
-    refused = annot("qrels")
-    assert refused.exit_code == 2
-    assert "one adjudicator could not judge it, a second is needed" in refused.stderr
-    assert sum(row["open"] for row in annot("status", "--adjudication", "--json").data) == given_up.total()
-
-
-def test_where_the_assessors_agree_by_now_their_grade_stands(
-    ws: Workspace, annot: Callable[..., Result], given_up: Counter[str]
-) -> None:
-    from annot.store.answers import JUDGEMENTS
-
-    with open_store(ws.database_url) as store, store.begin() as session:
-        (pair, *_) = [one.record for one in ADJUDICATIONS.read(session) if one.record.cannot_judge]
-        own = [
-            one
-            for one in JUDGEMENTS.read(session)
-            if (one.record.query_id, one.record.doc_id) == (pair.query_id, pair.doc_id) and one.record.occasion == 1
-        ]
-        same = [one._replace(record=replace(one.record, grade=2, cannot_judge=None)) for one in own]
-        JUDGEMENTS.record(session, same, recorded_at="2030-01-03T00:00:00+00:00")
-    assert annot("qrels", "--json").data["unjudgeable"] == given_up.total() - 1
-    assert f"{pair.query_id} 0 {pair.doc_id} 2\n" in ws.qrels.read_text(encoding="utf-8")

@@ -17,17 +17,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from annot.base.errors import InputError
 from annot.base.records import Qrel
 from annot.base.settings import Settings
-from annot.formats.trec import read_qrels
 from annot.publishing.release.prose import unanswered
 from annot.steps.publish import release
 from annot.store import papers
 from annot.store.database import open_store
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-from annot_csfcube.files import read_release
 from study_answers import Simulated
 from study_stages import COLLECTION, advance, files_of, published
 
@@ -60,23 +57,6 @@ def ids_only(finished: Workspace, tmp_path_factory: pytest.TempPathFactory) -> P
 def decided(ws: Workspace) -> list[Qrel]:
     with open_store(ws.database_url) as store, store.read() as session:
         return [Qrel(one.query_id, one.doc_id, one.grade) for one in outcome_of(session, ws.settings).decisions]
-
-
-def test_the_command_writes_the_release_lists_it_and_writes_it_again_over_itself(
-    ws: Workspace, annot: Callable, released: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "somewhere" / "release"
-    first = annot("release", folder)
-    assert (first.exit_code, [line.split(":")[0] for line in first.stderr.splitlines()]) == (0, ["next"])
-    assert {line.split()[0] for line in first.stdout.splitlines()[2:]} == set(files_of(folder))
-    (folder / "__pycache__").mkdir()
-    (folder / "__pycache__" / "irds_annot_demo.pyc").write_bytes(b"\0")
-    again = annot("release", folder, "--json")
-    assert {path: size for path, (size, _) in again.data["files"].items()} == {
-        path: len(content) for path, content in files_of(folder).items()
-    }
-    assert files_of(folder) == files_of(released)
-    assert [path.name for path in folder.parent.iterdir()] == ["release"]
 
 
 def test_a_study_made_anew_at_another_time_on_another_server_gives_the_same_bytes(
@@ -184,24 +164,6 @@ def test_ir_datasets_reads_it_and_ir_measures_scores_its_runs(
         ir_datasets.registry._registered = before
 
 
-@pytest.mark.parametrize("kind", ["released", "ids_only"])
-def test_its_pages_lead_to_each_other_and_to_nothing_that_is_not_in_it(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    folder: Path = request.getfixturevalue(kind)
-    found: dict[str, set[str]] = {}
-    for page in (path for path in folder.iterdir() if path.suffix in (".html", ".md")):
-        text = page.read_text(encoding="utf-8")
-        links = re.findall(r' href="([^"]+)"' if page.suffix == ".html" else r"\]\(([^)]+)\)", text)
-        found[page.name] = {link for link in links if not link.startswith(("http", "mailto:", "#"))}
-    assert found["report.html"] == {"README.md", "datasheet.html"}
-    assert found["datasheet.html"] == {"README.md", "report.html"}
-    assert found["report.md"] == {"README.md", "DATASHEET.md"}
-    assert found["DATASHEET.md"] == {"README.md", "report.md"}
-    assert found.keys() - {"README.md"} <= found["README.md"]
-    assert all((folder / link).is_file() for link in set().union(*found.values()))
-
-
 def test_the_lines_of_its_card_run_in_its_folder(released: Path, finished: Workspace, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(released, tmp_path / "release"))
     card = (folder / "README.md").read_text(encoding="utf-8")
@@ -217,17 +179,6 @@ def test_the_lines_of_its_card_run_in_its_folder(released: Path, finished: Works
         assert re.search(rf"^{grade} +{count}$", done.stdout, re.MULTILINE)
 
 
-def test_the_csfcube_part_is_read_back_as_the_same_collection(released: Path, finished: Workspace) -> None:
-    found = read_release(
-        files_of(released / "csfcube"),
-        name="csfcube",
-        known_labels=Settings().labels.names,
-        facet_labels=finished.settings.facets,
-    )
-    assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(finished)
-    assert tuple(read_qrels((released / "qrels.txt").read_text().splitlines(), name="x")) == tuple(decided(finished))
-
-
 def test_ids_only_holds_no_title_and_no_sentence(ids_only: Path, finished: Workspace) -> None:
     # The guidelines quote some of the demonstration's own sentences as examples.
     found = {path: content for path, content in files_of(ids_only).items() if not path.startswith("guidelines/")}
@@ -237,63 +188,6 @@ def test_ids_only_holds_no_title_and_no_sentence(ids_only: Path, finished: Works
         assert not any(sentence in everything for sentence in paper.sentences)
     assert "fic0101" in everything
     assert not (ids_only / "beir" / "corpus.jsonl").exists()
-
-
-def test_texts_stay_out_while_no_licence_of_theirs_is_named(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
-    settings = ws.settings_file.read_text(encoding="utf-8")
-    settings = settings.replace('text_licence = "CC0-1.0"', 'text_licence = ""')
-    ws.settings_file.write_text(settings.replace('published = "2031-02-03"\n', ""), encoding="utf-8")
-    refused = annot("release", tmp_path / "release", "--with-text")
-    assert refused.exit_code == 1
-    assert "collection.text_licence: empty" in refused.stderr
-    done = annot("release", tmp_path / "release", "--licence", "ODbL-1.0", "--json")
-    assert done.data["with_text"] is False
-    assert "no date is given" in done.stderr
-    card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
-    assert 'license: "odbl"' in card
-    assert "datePublished" not in (tmp_path / "release" / "croissant.json").read_text(encoding="utf-8")
-    report = (tmp_path / "release" / "report.md").read_text(encoding="utf-8")
-    assert "- Licence: [ODbL-1.0](https://spdx.org/licenses/ODbL-1.0.html)\n" in report
-    assert "texts" not in report[: report.index("## What")]
-    assert "2031" not in card + report
-
-
-def test_a_dry_run_says_what_would_be_written_and_takes_the_date_of_the_option(
-    annot: Callable, tmp_path: Path, released: Path
-) -> None:
-    ran = annot("release", tmp_path / "release", "--dry-run", "--date", "2032-12-31", "--json")
-    assert set(ran.data["files"]) == set(files_of(released))
-    assert not (tmp_path / "release").exists()
-    dated = {
-        path
-        for path, content in files_of(released).items()
-        if ran.data["files"][path][1] != hashlib.sha256(content).hexdigest()
-    }
-    pages = {"README.md", "DATASHEET.md", "datasheet.html", "report.html", "report.md", "report.tex"}
-    assert dated == {*pages, "croissant.json", "SHA256SUMS"}
-    assert annot("release", tmp_path / "release", "--date", "31.12.2032").exit_code == 2
-
-
-def test_open_questions_stop_the_release_which_counts_them_and_names_the_file(
-    ws: Workspace, annot: Callable, tmp_path: Path
-) -> None:
-    sheet = ws.root / "datasheet.toml"
-    text = sheet.read_text(encoding="utf-8").replace("What is true of uses.tasks.", "TODO")
-    sheet.write_text(text, encoding="utf-8")
-    ran = annot("release", tmp_path / "release")
-    assert (ran.exit_code, ran.stdout) == (1, "")
-    assert "datasheet.toml: 1 question is open (uses.tasks); answer it there" in ran.stderr
-    assert "hint: write a draft first, with --draft" in ran.stderr
-    sheet.unlink()
-    every = len(unanswered({}))
-    ran = annot("release", tmp_path / "release")
-    assert (ran.exit_code, ran.stderr.count("datasheet.toml")) == (1, 1)
-    assert f"datasheet.toml: {every} questions are open" in ran.stderr
-    assert list(tmp_path.glob("*release*")) == []
-    assert annot("release", tmp_path / "release", "--draft").exit_code == 0
-    told = (tmp_path / "release" / "MISSING.md").read_text(encoding="utf-8")
-    assert told.count("\n- datasheet.toml: ") == every
-    assert "- datasheet.toml: uses.tasks: For which other tasks could it be used?" in told
 
 
 def test_everything_that_is_missing_is_told_at_once_and_a_draft_gives_what_is_there(
@@ -338,24 +232,6 @@ def test_everything_that_is_missing_is_told_at_once_and_a_draft_gives_what_is_th
     assert "license:" not in found["README.md"]
 
 
-def test_a_draft_that_lacks_nothing_says_so(annot: Callable, released: Path, tmp_path: Path) -> None:
-    ran = annot("release", tmp_path / "release", "--draft")
-    assert (ran.exit_code, [line.split(":")[0] for line in ran.stderr.splitlines()]) == (0, ["next"])
-    drafted = files_of(tmp_path / "release")
-    assert drafted.keys() == files_of(released).keys() | {"MISSING.md"}
-    assert b"Nothing is missing" in drafted["MISSING.md"]
-    assert annot("release", tmp_path / "release").exit_code == 0
-    assert files_of(tmp_path / "release") == files_of(released)
-
-
-def test_a_run_that_is_not_the_one_on_record_stops_the_release(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
-    path = ws.runs / "fabs_bm25.run"
-    path.write_text(path.read_text(encoding="utf-8").replace(" Q0 ", " Q1 ", 1), encoding="utf-8")
-    ran = annot("release", tmp_path / "release")
-    assert ran.exit_code == 1
-    assert "fabs_bm25.run: SHA-256" in ran.stderr
-
-
 FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a file of somebody's": (lambda folder: (folder / "thesis.tex").write_text("x"), "thesis.tex: not part of"),
     "an empty folder in it": (lambda folder: (folder / "drafts").mkdir(), "drafts: not part of the release"),
@@ -380,10 +256,3 @@ def test_what_would_be_lost_is_never_written_over(annot: Callable, released: Pat
         assert (ran.exit_code, ran.stdout) == (2, "")
         assert says in ran.stderr
         assert files_of(folder) == before
-
-
-def test_a_folder_of_other_things_and_a_file_are_refused(ws: Workspace, annot: Callable) -> None:
-    assert "not empty, and not a release made with this program" in annot("release", ws.root).stderr
-    assert "a file, expected a folder" in annot("release", ws.settings_file).stderr
-    with pytest.raises(InputError):
-        make(ws, ws.root)

@@ -12,12 +12,8 @@ from typing import Any
 
 import pytest
 import tomlkit
-from annot.base.errors import StudioError
-from annot.base.records import Assessor
-from annot.judging import states
-from annot.labelstudio.accounts import local_secrets
-from annot.publishing.release.leaks import Secret, leaks, secrets_of, telling_pseudonyms
-from annot.store import papers, people, runs
+from annot.publishing.release.leaks import secrets_of
+from annot.store import papers, runs
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.database import open_store
 from annot.store.papers import PaperWriter
@@ -123,25 +119,6 @@ def test_whatever_is_planted_is_found_where_it_is_and_nothing_is_written(
     assert list(tmp_path.glob("*release*")) == []
 
 
-def test_what_people_say_is_public_is_let_through(
-    ws: Workspace, annot: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A title that was changed by hand is a state in which there is no release; here it stands for one that was printed.
-    monkeypatch.setattr(states, "STATES", ())
-    (ws.root / "datasheet.toml").write_text(
-        answered(maintenance__contact="Write to help@collection.example or jo.settler@judges.example.")
-    )
-    unpooled_title(ws, "Addresses such as someone@printed.example in abstracts")
-    refused = annot("release", tmp_path / "release", "--dry-run")
-    assert refused.exit_code == 1
-    # Addresses that the paper and the answer print are public; the adjudicator's account is not, until someone says so.
-    findings = [line.strip() for line in refused.stderr.splitlines() if line.startswith("  ")]
-    assert {line.partition(":")[0] for line in findings} == {"DATASHEET.md", "datasheet.html"}
-    assert {line.split(": ")[1].partition(",")[0] for line in findings} == {"a known e-mail", "a known name"}
-    names = ("--allow", "jo.settler@judges.example", "--allow", "Jo Settler")
-    assert annot("release", tmp_path / "release", "--dry-run", *names).exit_code == 0
-
-
 def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environment(ws: Workspace) -> None:
     local_server(ws)
     found = secrets_of(
@@ -159,66 +136,3 @@ def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environmen
     }
     assert by_kind["studio address"] == {SERVER, "https://other.example"}
     assert {"1", "5", "17", "00000000-0000-0000-0000-000000000011"} <= by_kind["studio id"]
-
-
-def test_names_in_payloads_are_secrets(ws: Workspace) -> None:
-    study, server = read_for_release(ws)
-    payloads = (
-        {"id": 5, "created_username": " Chris Reader chris@judges.example, 8"},
-        {
-            "id": 6,
-            "completed_by": {"id": 123456, "first_name": "Dora", "last_name": "Oak"},
-        },
-    )
-    found = secrets_of(study, replace(server, payloads=payloads), environ={}, allowed=())
-    assert {
-        Secret("name", "Chris Reader"),
-        Secret("e-mail", "chris@judges.example"),
-        Secret("name", "Dora Oak"),
-        Secret("studio id", "123456"),
-    } <= set(found)
-
-
-def test_makers_named_in_public_and_ids_of_papers_are_no_secrets(ws: Workspace) -> None:
-    description(ws, "x")
-    settings: Any = tomlkit.parse(ws.settings_file.read_text(encoding="utf-8"))
-    settings["collection"]["creators"] = ["Ada  Planter"]
-    ws.settings_file.write_text(tomlkit.dumps(settings), encoding="utf-8")
-    study, server = read_for_release(Workspace.open(ws.root))
-    server = replace(server, task_ids=frozenset({3000001}))
-    assert Secret("name", "ada planter") not in secrets_of(study, server, environ={}, allowed=())
-    assert Secret("studio id", "3000001") in secrets_of(study, server, environ={}, allowed=())
-    with PaperWriter(ws.corpus) as writer:
-        writer.add(replace(next(papers.read_papers(ws.corpus)), paper_id="3000001"))
-    assert Secret("studio id", "3000001") not in secrets_of(study, server, environ={}, allowed=())
-
-
-def test_digits_of_a_score_are_no_server_id() -> None:
-    ids = [Secret("studio id", "777001"), Secret("studio id", "12")]
-    assert leaks({"a.run": b"q Q0 d 1 0.777001 t\nq Q0 d 2 777001.5 t\n"}, ids, allowed=()) == ()
-    found = leaks({"a": b'777001\n"task": 12\n"sentences": 12\n"_id": "12"\n'}, ids, allowed=())
-    assert [one.line for one in found] == [1, 2]
-
-
-def test_a_pseudonym_out_of_the_account_is_told(ws: Workspace, annot: Callable, tmp_path: Path) -> None:
-    everyone = [
-        Assessor("ada", "Ada.Planter@judges.example", False),
-        Assessor("a1", "a1@judges.example", False),
-        Assessor("b2", None, False),
-    ]
-    assert telling_pseudonyms(everyone, allowed=()) == ("ada",)
-    assert telling_pseudonyms(everyone, allowed=("ada",)) == ()
-    with open_store(ws.database_url) as store, store.begin() as session:
-        people.put_assessors(session, [Assessor("planter", "e5.planter@judges.example", False)])
-    ran = annot("release", tmp_path / "release", "--dry-run")
-    assert ran.exit_code == 1
-    assert "the pseudonym 'planter' is part of the name of its account" in ran.stderr
-
-
-@pytest.mark.parametrize("name", ["admin.json", "data/label_studio.sqlite3"])
-def test_a_file_of_the_local_server_that_cannot_be_read_is_told(name: str, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / name).write_text("neither JSON nor a database, but long enough to be looked at" * 20)
-    with pytest.raises(StudioError, match=Path(name).name):
-        local_secrets(tmp_path)
-    assert local_secrets(tmp_path / "nowhere") == (frozenset(), frozenset(), frozenset())

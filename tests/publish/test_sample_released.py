@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 
 import pytest
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import SampleCost
-from annot.publishing.release.parts import PRELS, sample_files, sampled_of
-from annot.publishing.report.cells import WIDER, Number
-from annot.publishing.report.study import Study
+from annot.publishing.release.parts import PRELS
 from annot.publishing.report.tables import sentence
-from annot.steps import backup, check, evaluate, plan, publish
+from annot.steps import backup, evaluate, publish
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
 from measured_runs import evaluate as plainly
 from sampled_study import judged, pooled, rankings
-from study_stages import copied, files_of, published, quietly
+from study_stages import files_of, quietly
 
-QUERY_PAPERS = 3
 MEASURES = ("P@5", "P@20", "R@20", "NDCG%20", "NDCG%100", "NDCG@10", "AP", "nDCG", "nDCG@10")
 
 
@@ -89,65 +84,6 @@ def test_the_page_gives_the_figures_of_annot_evaluate_from_the_released_files_al
         assert from_files(tmp_path / "alone", released / "runs" / f"{tag}.run") == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_release_that_is_no_draft_gives_them_too(tmp_path: Path) -> None:
-    """With corpus, datasheet, facets, disputes and runs as in any study: all that a draft may lack."""
-    recipe = published(QUERY_PAPERS)
-    ws = copied(recipe, "planned", tmp_path / "study")
-    plan.withdraw(ws, queries=(), sent=False, dry_run=False)
-    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False, sample=0.5)
-    recipe.judged(ws)
-    recipe.settled(ws)
-    recipe.measured(ws)
-    folder = tmp_path / "release"
-    publish.release(
-        ws, folder, with_text=None, licence=None, published=None, allowed=(), draft=False, dry_run=False
-    )  # fmt: skip
-    assert "draft" not in (folder / "README.md").read_text(encoding="utf-8").lower()[:400]
-    for tag in sorted(path.stem for path in ws.runs.glob("*.run")):
-        expected = dict(estimates(ws, tag))
-        assert len({query for *_, query in expected}) > QUERY_PAPERS
-        assert from_files(folder, folder / "runs" / f"{tag}.run") == pytest.approx(expected, abs=1e-9)
-
-
-def test_runs_with_ties_gaps_and_documents_of_no_pool_have_the_same_figures(third: Workspace, released: Path) -> None:
-    ws = Workspace.open(third.root)
-    queries = sorted(rankings()["forward"])
-    lines = [f"{queries[0]} Q0 d{(at * 7) % 60:02} 1 {at // 3}.00000{at % 3} odd" for at in range(40)]
-    lines += [f"{queries[1]} Q0 e{at} 1 {-at} odd\n{queries[1]} Q0 d{at:02} 1 {-at} odd" for at in range(9)]
-    lines += [f"{queries[2]} Q0 d07 1 0 odd"]
-    # Five scores, of which single precision tells three apart; and scores that it does not have.
-    fine = [f"{queries[0]} Q0 d{at:02} 1 {16777216 + at % 5} odd" for at in range(50)]
-    fine += [f"{queries[1]} Q0 d{at:02} 1 {score} odd" for at, score in enumerate((1e300, 1e200, -1e-300, 0.1, 1e39))]
-    odd = ws.runs / "odd.run"
-    try:
-        for run in (lines, fine):
-            odd.write_text("\n".join(run) + "\n", encoding="utf-8")
-            assert from_files(released, odd) == pytest.approx(dict(estimates(ws, "odd")), abs=1e-9)
-    finally:
-        odd.unlink()
-
-
-def test_without_predictions_the_figures_are_the_same_too(third: Workspace, tmp_path: Path) -> None:
-    """Then a drawn pair of grade 0 does not move in replicates, and is one of them nevertheless."""
-    ws = third.replaced("sample", predict="none")
-    for name, text in sample_files(read_snapshot(ws)).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    rows = (tmp_path / "sample.tsv").read_text().splitlines()[1:]
-    assert all(row.endswith("\t1.000000" + "\t0.000000" * 7) for row in rows)
-    for tag in rankings():
-        expected = dict(estimates(ws, tag))
-        assert expected != dict(estimates(third, tag))
-        assert from_files(tmp_path, ws.runs / f"{tag}.run") == pytest.approx(expected, abs=1e-9)
-
-
-def test_a_draft_before_all_is_judged_gives_the_figures_so_far(tmp_path: Path) -> None:
-    ws = judged(pooled(tmp_path), share=0.33, leave=9)
-    for name, text in sample_files(read_snapshot(ws)).items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    expected = dict(estimates(ws, "forward", so_far=True))
-    assert from_files(tmp_path, ws.runs / "forward.run") == pytest.approx(expected, abs=1e-9)
-
-
 def test_the_table_has_every_pair_of_the_pools_and_makes_trecs_form(third: Workspace, released: Path) -> None:
     snapshot = read_snapshot(third)
     assert snapshot.sample is not None
@@ -205,25 +141,6 @@ def test_every_page_says_first_that_plain_evaluation_is_wrong_and_by_how_much(th
     assert [one["name"].partition("/")[2] for one in tables["sample"]["field"]][-8:-4] == ["f0", "f1", "f2", "f3"]
 
 
-def test_report_datasheet_and_card_have_the_certificate_in_one_sentence(
-    third: Workspace, released: Path, tmp_path: Path
-) -> None:
-    cost = measure(third, None).sampled
-    assert cost is not None
-    assert (cost.drawn, cost.pairs) == (81, 240)
-    wider = cost.difference
-    assert isinstance(wider.value, float)
-    assert isinstance(wider.interval, Interval)
-    told = (
-        f"A third of the pool was judged, drawn with known probabilities ({cost.drawn} of {cost.pairs} pairs). That "
-        f"widens the interval of a difference between two systems by {Number(wider.value, WIDER, wider.interval)}."
-    )
-    for name in ("README.md", "DATASHEET.md", "datasheet.html", "report.md", "report.html"):
-        assert told in unescape((released / name).read_text(encoding="utf-8")), name
-    publish.write_datasheet(third)
-    assert told in (third.exports / "datasheet.md").read_text(encoding="utf-8")
-
-
 def wider(by: float, low: float | None = None, high: float = 0.0) -> Estimate:
     return Estimate(by, Undefined("no range") if low is None else Interval(low, high, 0.9, "bootstrap"))
 
@@ -272,12 +189,6 @@ def test_the_certificate_says_what_is_known(cost: SampleCost, told: str) -> None
     assert sentence("sample.certificate", cost=cost) == told
 
 
-def test_a_study_of_which_all_was_drawn_is_released_as_one_judged_whole(tmp_path: Path) -> None:
-    whole = read_snapshot(judged(pooled(tmp_path), share=1.0))
-    assert whole.sample is not None
-    assert (sample_files(whole), Study(whole).certificate, sampled_of(Study(whole))) == ({}, "", None)
-
-
 def test_a_sampled_study_survives_backup_and_restore(third: Workspace, tmp_path: Path) -> None:
     backup.backup(third, tmp_path / "study.zip", dry_run=False, advance=quietly)
     found = backup.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
@@ -288,14 +199,3 @@ def test_a_sampled_study_survives_backup_and_restore(third: Workspace, tmp_path:
     assert found.rows["sampled_pair"] == len(sample.pairs)
     assert read_snapshot(again).sample == sample
     assert dict(estimates(again, "forward")) == dict(estimates(third, "forward"))
-
-
-def test_checking_a_release_finds_a_table_that_no_longer_is_that_of_the_study(
-    third: Workspace, released: Path, tmp_path: Path
-) -> None:
-    folder = Path(shutil.copytree(released, tmp_path / "release"))
-    assert "sample" not in check.check(third, "files", release=folder, advance=quietly).text
-    (folder / "sample.tsv").write_text("", encoding="utf-8")
-    text = check.check(third, "files", release=folder, advance=quietly).text
-    assert "sample.tsv: changed since the release was written" in text
-    assert "sample.tsv: differs from the sample on record; `annot release` updates it" in text

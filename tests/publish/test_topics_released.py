@@ -5,21 +5,19 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import pyarrow.json
 import pytest
 from annot.base.records import Topic
 from annot.formats.topics import topics_in
 from annot.formats.trec import write_topics
-from command_line import Result, annot, annot_done
+from command_line import Result, annot_done
 from study_stages import COLLECTION, answered, copy_study, files_of, kept, set_in
 from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
 
@@ -99,22 +97,6 @@ def test_topics_are_in_the_files_of_trec_and_beir_and_papers_in_none(texts: Path
     assert {query_id for query_id, _, _ in expected_grades(texts)} == set(ids)
 
 
-def test_beside_a_paper_all_queries_have_the_same_fields(mixed: Path) -> None:
-    found = rows(mixed / "beir" / "queries.jsonl")
-    assert found[-1] == {
-        "_id": "p4-method",
-        "text": "How p4.",
-        "metadata": {
-            **{"topic_id": "p4", "kind": "paper", "facet": "method", "title": "Title of p4"},
-            **{"description": None, "narrative": None},
-        },
-    }
-    assert {tuple(row["metadata"]) for row in found} == {tuple(found[-1]["metadata"])}
-    assert [(row["metadata"]["kind"], row["metadata"]["facet"]) for row in found[:-1]] == [("text", "whole")] * 3
-    assert len(ET.parse(mixed / "topics.xml").getroot()) == 3
-    assert (mixed / "query_topics.tsv").read_text().endswith("T3\tT3\np4-method\tp4\n")
-
-
 @pytest.fixture
 def ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """ir_datasets with an empty home and its registry given back as it was."""
@@ -184,21 +166,6 @@ def test_mlcroissant_accepts_it_and_reads_its_topics(mixed: Path) -> None:
     assert topics["encodingFormat"] == "application/xml"
 
 
-def test_the_configurations_of_the_card_are_read_as_the_hub_reads_them(mixed: Path) -> None:
-    """The hub's loader reads JSON Lines with pyarrow, which refuses rows whose fields differ in type."""
-    import yaml
-
-    header = yaml.safe_load((mixed / "README.md").read_text(encoding="utf-8").split("---\n")[1])
-    paths = {one["config_name"]: one["data_files"][0]["path"] for one in header["configs"]}
-    assert [*paths] == ["default", "corpus", "queries", "top_ranked"]
-    tables = {name: pyarrow.json.read_json(mixed / path) for name, path in paths.items()}
-    assert tables["queries"].num_rows == 4
-    assert tables["default"].num_rows == 40
-    assert tables["corpus"].column_names == ["_id", "title", "text"]
-    assert (header["language"], header["multilinguality"]) == (["en", "de"], ["multilingual"])
-    assert "query-by-example" in header["tags"]
-
-
 def test_pytrec_eval_scores_its_runs_with_its_qrels(texts: Path) -> None:
     import pytrec_eval
 
@@ -209,80 +176,6 @@ def test_pytrec_eval_scores_its_runs_with_its_qrels(texts: Path) -> None:
     scores = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
     # The grades of T1 are 1, 2, 3, 0 ..., those of T4 begin with 0.
     assert {topic: score["recip_rank"] for topic, score in scores.items()} == {"T1": 1, "T2": 1, "T3": 1, "T4": 0.5}
-
-
-def test_the_card_speaks_of_topics_and_documents_and_of_no_facet(texts: Path) -> None:
-    card = (texts / "README.md").read_text(encoding="utf-8").partition("## Numbers")
-    assert "4 topics, 40 pairs with a final grade, 4 grades (0 Not relevant" in card[0]
-    assert "- **Languages:** documents in `en`, topics in `de-AT` (BCP 47).\n" in card[0]
-    assert (
-        "| topic | document | grade |\n| --- | --- | --- |\n| sleep and memory | Title of d02 | 3 Perfect |\n"
-        in card[0]
-    )
-    after = card[2].partition("## Before you use it")[2]
-    assert "Judgements and topics: [CC-BY-4.0](" in card[0]
-    assert "Titles and texts of documents: CC0-1.0." in card[0]
-    for word in ("facet", "paper", "abstract"):
-        assert word not in (card[0] + after).replace(str(COLLECTION["description"]), "")
-    assert "| [`query_topics.tsv`](query_topics.tsv) |" in after
-    assert "| [`topics.xml`](topics.xml) |" in after
-
-
-def test_topics_that_come_from_elsewhere_have_the_licence_that_is_named(texts: Path, mixed: Path) -> None:
-    card = (mixed / "README.md").read_text(encoding="utf-8")
-    assert 'license:\n- "cc-by-4.0"\n- "mit"\n- "cc0-1.0"\n' in card
-    assert "Judgements: [CC-BY-4.0](https://creativecommons.org/licenses/by/4.0/). Topics: [MIT](https://spdx" in card
-    spdx, commons = "https://spdx.org/licenses/MIT.html", "https://creativecommons.org/"
-    written = json.loads((mixed / "croissant.json").read_text(encoding="utf-8"))["license"]
-    assert written == [f"{commons}licenses/by/4.0/", spdx, f"{commons}publicdomain/zero/1.0/"]
-    assert "- Licence of the topics: MIT\n" in (mixed / "report.md").read_text(encoding="utf-8")
-    assert "MIT" not in (texts / "README.md").read_text(encoding="utf-8")
-    assert "Licence of the topics" not in (texts / "report.md").read_text(encoding="utf-8")
-
-
-def test_the_check_of_files_accepts_a_release_and_finds_a_topic_that_was_changed(mixed: Path, tmp_path: Path) -> None:
-    study = mixed.parent / "study"
-    # The study is made without the files of its pools.
-    assert "release" not in annot("check", "files", "--release", mixed, folder=study).stdout
-    copy = Path(shutil.copytree(mixed, tmp_path / "release"))
-    (copy / "topics.xml").write_text((copy / "topics.xml").read_text().replace("green tea", "black tea"))
-    found = annot("check", "files", "--release", copy, folder=study)
-    assert found.exit_code == 1
-    assert f"{copy}/topics.xml: changed since the release was written" in found.stdout
-
-
-def test_a_topic_added_after_judging_stops_the_release_until_it_is_taken_away(texts: Path, tmp_path: Path) -> None:
-    study = Path(shutil.copytree(texts.parent / "study", tmp_path / "study"))
-    annot_done("query", "add", "--text", "Why do cats purr?", "--id", "T9", folder=study)
-    refused = annot("release", tmp_path / "release", folder=study)
-    assert refused.exit_code == 1
-    assert "query T9: its topic has no pool; draw it with `annot pool`" in refused.stderr
-    annot_done("query", "remove", "T9", folder=study)
-    annot_done("release", tmp_path / "release", folder=study)
-    assert files_of(tmp_path / "release") == files_of(texts)
-
-
-@dataclass(frozen=True)
-class Signed(OfTopics):
-    """The second topic is signed with the account of an assessor, the third with an address of somebody else."""
-
-    @property
-    def texts(self) -> tuple[Topic, ...]:
-        first, second, third, fourth = TOPICS
-        signed = "Asked by ann@example.org.", "Ask Zoe at zoe@questions.example."
-        return (first, replace(second, narrative=signed[0]), replace(third, description=signed[1]), fourth)
-
-
-def test_an_address_in_a_topic_stops_the_release_until_it_is_allowed(tmp_path: Path) -> None:
-    study = prepared(Signed(scale=GRADED), tmp_path)
-    refused = annot("release", tmp_path / "release", folder=study)
-    assert refused.exit_code == 1
-    assert "topics.xml:10: a known e-mail, an…g (15 characters)" in refused.stderr
-    assert "topics.xml:14: an e-mail address, zo…e (21 characters)" in refused.stderr
-    assert "beir/queries.jsonl:2: a known e-mail" in refused.stderr
-    assert not (tmp_path / "release").exists()
-    allowed = ("--allow", "zoe@questions.example", "--allow", "ann@example.org")
-    assert annot("release", tmp_path / "release", *allowed, folder=study).exit_code == 0
 
 
 def test_ids_only_has_the_words_of_topics_alone(mixed_ids: tuple[Path, Result]) -> None:
@@ -298,17 +191,6 @@ def test_ids_only_has_the_words_of_topics_alone(mixed_ids: tuple[Path, Result]) 
     everything = b"\n".join(files_of(release).values()).decode()
     assert [words for words in ("Title of p4", "Title of d0", "buildings") if words in everything] == []
     assert "4 queries (3 topics, and 1 paper with a facet of it)" in (release / "README.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
-def test_ir_datasets_reads_queries_of_which_some_have_no_text(
-    mixed_ids: tuple[Path, Result], ir_datasets: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dataset = load(ir_datasets, mixed_ids[0], monkeypatch)
-    assert not dataset.has_docs()
-    found = {one.query_id: one for one in dataset.queries_iter()}
-    assert (found["T1"].text, found["T1"].sentences) == (TOPICS[0].description, ())
-    assert (found["p4-method"].text, found["p4-method"].title, found["p4-method"].sentences) == (None, None, (1,))
 
 
 def test_characters_that_xml_does_not_have_are_left_out_and_all_others_are_kept() -> None:

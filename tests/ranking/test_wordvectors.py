@@ -38,13 +38,6 @@ print(made.words, made.matrix.tobytes().hex(), made.facts)
 """
 
 
-UNBROKEN = "after_epoch=print,"
-KILLED = "after_epoch=lambda done, total: done < 2 or os.kill(os.getpid(), 9),"
-"""Moment of the kill: the end of the second pass, after gensim has kept it."""
-HALF_WAY = "after_epoch=lambda done, total: done < 2 or threading.Timer(0.05, os.kill, (os.getpid(), 9)).start(),"
-"""Somewhere in the third pass."""
-
-
 def words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+(?:'[a-z]+)?", text.lower())
 

@@ -13,7 +13,7 @@ import pytest
 from annot.formats.beir import beir_paths, fields_of, write_beir
 from annot.formats.judgements_file import write_decisions, write_judgements
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.prose import croissant, release_tables, semantic_version
+from annot.publishing.release.prose import croissant, release_tables
 from annot_csfcube.files import Material
 from collection_facts import demo_facts
 from demo_collection import demo_qrels
@@ -188,17 +188,3 @@ def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, fa
     assert licences(with_text=False) == judgements
     assert licences(text_licence="CC-BY-4.0") == judgements
     assert licences(text_licence="with the publishers") == judgements
-
-
-def test_a_version_has_three_parts() -> None:
-    found = [semantic_version(version) for version in ("0.1", "v2", "1.2.3-rc.1+b", "01.2", "spring")]
-    assert found == ["0.1.0", "2.0.0", "1.2.3-rc.1+b", "1.2.0", "spring"]
-
-
-def test_the_context_is_the_one_of_version_1_1(material: Material, facts: CollectionFacts) -> None:
-    from mlcroissant._src.core.context import Context
-    from mlcroissant._src.core.rdf import make_context
-
-    files, tables = parts(material)
-    document = json.loads(croissant(facts, files=files, tables=tables, answers={}))
-    assert make_context(Context(conforms_to="http://mlcommons.org/croissant/1.1")) == document["@context"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 from annot.formats.corpora.sections import StructuredAbstracts
 from annot.publishing.release.collection_facts import CollectionFacts
@@ -56,19 +55,6 @@ def test_a_figure_has_its_interval_and_n_or_the_reason_why_there_is_none(facts: 
     assert "| all facets | after | Cohen's kappa | undefined: one grade only | 0 | 0 |" in errors
     assert "(`annot agreement --missing drop`)" in errors
     assert "- 3 judgements not counted: by another account than the planned one" in errors
-
-
-def test_policies_isolation_and_simulation_are_stated(facts: CollectionFacts) -> None:
-    text = datasheet_markdown(facts, {}, overrides=None)
-    assert "**The judgements are simulated by programs.**" in text
-    assert "The server did not enforce blindness" in part(text, "collection.mechanisms")
-    assert "a missing judgement is left out; the other grades" in part(text, "composition.missing")
-    assert "4,321" in part(text, "collection.sampling")
-    people = replace(facts, judging=facts.judging | {"simulated": False, "isolation": "server", "missing": "zero"})
-    text = datasheet_markdown(people, {}, overrides=None)
-    assert "simulated" not in text.lower()
-    assert "no assessor could open another's judgements" in part(text, "collection.mechanisms")
-    assert "counts as grade 0" in part(text, "composition.missing")
 
 
 def test_answers_stand_under_their_questions_and_gaps_are_counted(facts: CollectionFacts) -> None:
@@ -124,30 +110,6 @@ def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: Col
     contents = re.findall(r'<h2 id="([^"]+)"', page)
     assert len(contents) == 9
     assert tags.links == {"https://creativecommons.org/licenses/by/4.0/", *(f"#{one}" for one in contents)}
-
-
-def test_contents_come_before_the_first_section_where_there_are_more_than_three(facts: CollectionFacts) -> None:
-    three = "# Title\n\nFirst.\n\n## One\n\n## Two\n\n## T<b>hr</b>ee & more\n\n"
-    assert 'class="contents"' not in datasheet_html(facts, three, overrides=None)
-    page = datasheet_html(facts, f"{three}## <i>4\n\n### Not in it\n\n| a |\n| - |\n| 1 |\n", overrides=None)
-    head, _, rest = page.partition('<nav class="contents" aria-label="Contents">')
-    assert "First." in head
-    assert "<h2" not in head
-    assert re.findall(r"<li>(.*)</li>", rest) == [
-        '<a href="#one">One</a>',
-        '<a href="#two">Two</a>',
-        '<a href="#tbhrbee-more">T&lt;b&gt;hr&lt;/b&gt;ee &amp; more</a>',
-        '<a href="#i4">&lt;i&gt;4</a>',
-    ]
-    assert '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>' in rest
-
-
-def test_the_same_facts_give_the_same_bytes_and_a_workspaces_template_wins(
-    facts: CollectionFacts, tmp_path: Path
-) -> None:
-    assert datasheet_markdown(facts, {}, overrides=None) == datasheet_markdown(facts, {}, overrides=None)
-    (tmp_path / "datasheet.md.j2").write_text("own: {{ facts.collection.title }}")
-    assert datasheet_markdown(facts, {}, overrides=tmp_path) == f"own: {facts.collection.title}"
 
 
 class Addresses(HTMLParser):

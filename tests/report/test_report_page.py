@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from annot.steps import publish
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from demo_collection import papers as demonstration
-from study_stages import QUERY_PAPERS, copied, published
+from study_stages import copied, published
 
 pytestmark = pytest.mark.browser
 
@@ -128,29 +126,6 @@ def test_the_answers_fill_one_screen_the_body_five_and_the_rest_is_folded(page: 
     assert page.evaluate("document.querySelectorAll('details[open]').length") == 1
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-def test_the_contents_lead_to_every_section_and_open_what_is_folded(
-    study: Workspace, chromium: Any, scripts: bool
-) -> None:
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=scripts)
-    page = context.new_page()
-    address = (study.exports / "report.html").as_uri()
-    page.goto(address)
-    aims = [one.get_attribute("href") for one in page.query_selector_all(".contents a")]
-    titles = [one.inner_text() for one in page.query_selector_all(".contents a")]
-    sections = [one.inner_text() for one in page.query_selector_all(".body h2, .appendix details > summary")]
-    assert [title.partition("\n")[0] for title in titles] == [re.sub(r" \d+ tables?$", "", one) for one in sections]
-    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => '#' + one.id)") if scripts else aims
-    assert {*aims} <= {*ids}
-    for aim in (aims[0], aims[4], aims[-1], "#table-queries-agreement"):
-        page.goto("about:blank")
-        page.goto(f"{address}{aim}")
-        place = page.locator(f"[id='{aim[1:]}']")
-        assert place.is_visible()
-        assert 0 <= place.bounding_box()["y"] < 844
-    context.close()
-
-
 def test_on_paper_nothing_is_folded_and_the_first_sheet_is_full(study: Workspace, chromium: Any) -> None:
     context = chromium.new_context(viewport={"width": 718, "height": 1030})
     page = context.new_page()
@@ -167,21 +142,6 @@ def test_on_paper_nothing_is_folded_and_the_first_sheet_is_full(study: Workspace
         " return [one.top, one.height]; }"
     )
     assert top > 600 or top + height < 1030
-    context.close()
-
-
-def test_in_the_dark_letters_stand_out(study: Workspace, chromium: Any) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="dark")
-    page = context.new_page()
-    page.goto((study.exports / "report.html").as_uri())
-    colors = page.evaluate(
-        "() => ['body', 'figure.drawing text', '.answers p'].map(one => getComputedStyle(document.querySelector(one)))"
-        ".map((one, at) => at == 1 ? one.fill : one.color)"
-    )
-    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    brightness = [sum(map(int, re.findall(r"\d+", color)[:3])) for color in (*colors, back)]
-    assert min(brightness[:-1]) > 500
-    assert brightness[-1] < 120
     context.close()
 
 
@@ -214,15 +174,3 @@ def test_a_pair_is_shown_for_each_grade_with_both_abstracts_and_no_remark_of_an_
                 assert (f"**{sentence}**" in told) or not marked
     said = [one.comment for one in read_snapshot(study).outcome.everything if one.comment]
     assert not any(one in told for one in said)
-
-
-def test_no_id_is_on_the_page_twice(study: Workspace) -> None:
-    names = re.findall(r'\bid="([^"]*)"', (study.exports / "report.html").read_text(encoding="utf-8"))
-    assert len(names) == len({*names}) > 40
-
-
-def test_of_one_query_nothing_is_drawn(tmp_path: Path) -> None:
-    (paper, facets), *_ = QUERY_PAPERS
-    ws = copied(replace(published(1), queries=[(paper, facets[:1])]), "measured", tmp_path / "study")
-    publish.write_report(ws)
-    assert "<svg" not in (ws.exports / "report.html").read_text(encoding="utf-8")

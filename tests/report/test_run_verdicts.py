@@ -13,9 +13,9 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.measuring.evaluation.comparisons import Verdict
 from annot.measuring.evaluation.evaluated import TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, MEASURE, Number
-from annot.publishing.report.sections.runs import best_line, compared, holding
+from annot.publishing.report.sections.runs import best_line, compared
 from annot.publishing.report.tables import sentence
-from annot.publishing.report.verdict import Best, Reliability, Robustness, best
+from annot.publishing.report.verdict import Best, Reliability, Robustness
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at:02}" for at in range(20)]
@@ -34,19 +34,6 @@ def measured(papers: int, noise: dict[str, float]) -> EvaluatedRuns:
             docs = [ScoredDoc(doc, float(score)) for doc, score in zip(DOCS, scores, strict=True)]
             runs[run][query_id] = tuple(sorted(docs, key=lambda doc: -doc.score))
     return evaluated_runs(runs, qrels, conventions=("csfcube",))
-
-
-def test_with_five_papers_the_first_sentence_says_that_nothing_can_hold_and_with_six_something_does() -> None:
-    noise = {"good": 0.2, "poor": 9.0, "worst": -0.5}
-    five, six = best_line(measured(5, noise)), best_line(measured(6, noise))
-    assert five.startswith(
-        "With 5 query papers, no difference between runs can be shown: at least 6 query papers are needed. "
-    )
-    ahead = "good is ahead, but not significantly ahead of poor and worst"
-    assert f"{ahead} (NDCG%20, 10 queries of 5 query papers)." in five
-    assert "Behind, but not significantly after correction for 3 pairs of runs: poor and worst." in five
-    best_of_all = "good is best: every other run is significantly worse"
-    assert six.startswith(f"{best_of_all} (NDCG%20, 12 queries of 6 query papers).")
 
 
 @pytest.mark.parametrize(
@@ -68,20 +55,6 @@ def test_the_verdict_of_the_first_screen_and_of_evaluate_follow_from_the_groups_
     printed = sentence("runs.best_line", words=OF_PAPERS, best=found)
     assert printed.startswith(f"{said} (NDCG%20, 12 queries of 6 query papers).")
     assert all(name in printed for name in (*behind, *as_good))
-
-
-def test_the_differences_that_hold_are_named() -> None:
-    found = measured(9, {"good": 0.2, "poor": 9.0, "worst": -0.5, "as good": 0.25})
-    by_hand = {(one.run_a, one.run_b) for one in found.comparisons if one.facet == TOGETHER and one.holds}
-    assert {(run, other) for run, others in holding(found) for other in others} == by_hand
-    assert {("good", "worst"), ("good", "poor"), ("as good", "worst")} <= by_hand
-    told = sentence("runs.holding", best=best(found), holding=holding(found))
-    assert told.startswith(
-        f"{len(by_hand)} of 6 differences between runs are significant: as good is better than poor and worst; "
-    )
-    none = measured(9, {"one": 9.0, "other": 9.0})
-    told = sentence("runs.holding", best=best(none), holding=holding(none))
-    assert told == "The difference between the two runs is not significant."
 
 
 def test_a_run_whose_lead_on_chance_is_not_shown_is_called_not_better_than_chance() -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.errors import InputError
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.steps import changes
 from annot.store.database import open_store
-from annot.store.shown import record_versions, version
-from annot.study import guidelines
 from annot.study.outcome import changed_after_adjudication
-from annot.study.shown_versions import screen_content
 from studio_in_memory import Killed
-from study_stages import quietly, set_in
+from study_stages import quietly
 from worlds import PEOPLE, Pair, World, result
 
 
@@ -69,19 +65,6 @@ def test_a_grade_that_changes_after_the_decision_is_named_and_the_decision_stand
     assert settled.grades()[pair] == 2
 
 
-def test_an_answer_changed_at_the_very_moment_of_the_decision_came_before_it(settled: World) -> None:
-    (pair, _) = settled.disputed
-    (given,) = settled.studio.annotations_on(settled.tasks("a2")[pair_key(*pair)])
-    (decision,) = settled.studio.annotations_on(settled.tasks("j1", "adjudicate")[pair_key(*pair)])
-    settled.studio.change(given["id"], result(0))
-    settled.studio.annotations[given["id"]]["updated_at"] = decision["updated_at"]
-    settled.pull()
-    assert changed(settled) == []
-    settled.studio.change(given["id"], result(1))
-    settled.pull()
-    assert changed(settled) == [(pair, "a2", 0, 1)]
-
-
 def test_a_returned_pair_waits_and_comes_again_with_its_reason(judged: World) -> None:
     (*_, pair) = judged.pairs
     give_back(judged, pair)
@@ -128,19 +111,6 @@ def test_a_settled_pair_that_is_returned_is_open_again_and_settled_anew(settled:
     settled.judge("j1", {pair: 1}, "adjudicate", occasion=2)
     settled.pull("adjudication")
     assert settled.grades()[pair] == 1
-
-
-def test_a_returned_pair_that_is_taken_back_has_its_grade_again(judged: World) -> None:
-    (*_, pair) = judged.pairs
-    before = judged.grades()
-    give_back(judged, pair)
-    judged.push()
-    give_back(judged, pair, undo=True)
-    assert judged.outcome.waiting == ()
-    assert judged.grades() == before
-    assert judged.push().projects[0].withdrawn == 1
-    with pytest.raises(InputError, match="was not returned"):
-        give_back(judged, judged.pairs[0], undo=True)
 
 
 def test_an_adjudicator_who_cannot_judge_ends_the_pair_without_a_grade(judged: World) -> None:
@@ -203,24 +173,3 @@ def test_grades_two_apart_need_a_cause_and_a_reason_and_grades_one_apart_do_not(
     judged.pull()
     judged.push("adjudication")
     assert with_needs(judged) == set()
-
-
-def test_an_adjudicator_who_may_not_see_the_grades_is_not_told_that_they_are_far_apart(judged: World) -> None:
-    set_in(judged.folder, {"adjudication": {"ratings": "hidden"}})
-    judged.push("adjudication")
-    assert with_needs(judged) == set()
-
-
-def test_a_screen_that_was_sent_before_is_not_asked_for_what_it_does_not_have(judged: World) -> None:
-    inputs, now = guidelines.screen_inputs(judged.ws, "adjudicate"), guidelines.screen(judged.ws, "adjudicate")
-    earlier = now.replace("reason_needed", "another_choice")
-    assert earlier != now
-    with judged.ws.writing() as session:
-        body = screen_content("adjudicate", earlier, inputs)
-        record_versions(session, [version("screen", "adjudicate", body, since="2031-03-14T09:00:00.000Z", why=None)])
-    judged.push("adjudication")
-    assert with_needs(judged) == set()
-    judged.push("adjudication", new_screen=True)
-    assert with_needs(judged) == set(), "what is there stays open as it is"
-    judged.judge("j1", dict.fromkeys(judged.disputed, 2), "adjudicate")
-    assert judged.pull("adjudication").open == 0

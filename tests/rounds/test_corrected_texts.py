@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import FindingError, InputError, MissingInput
-from annot.judging.exchange.audit import audit
 from annot.judging.stage import next_of
-from annot.judging.states import Examination, findings_of
 from annot.labelstudio.tasks import pair_key, split_key
 from annot.steps import changes, corpus
 from annot.steps import people as assessors
@@ -204,19 +202,6 @@ def test_a_second_correction_is_decided_anew_and_one_that_is_taken_back_asks_nob
     assert OLD in texts_on(sent, "a2", PAIR)
 
 
-def test_a_decision_is_made_once(sent: World) -> None:
-    sent.judge("a1", {PAIR: 1})
-    sent.pull()
-    correct(sent, "d00")
-    decide(sent, PAIR, "stays")
-    assert decide(sent, PAIR, "stays").pairs == ()
-    with pytest.raises(InputError, match="cannot be decided so") as caught:
-        decide(sent, PAIR, "again")
-    assert caught.value.faults == (f"{QUERY} d00: already decided, stays",)
-    with pytest.raises(InputError, match="cannot be decided so"):
-        decide(sent, (QUERY, "d01"), "stays")
-
-
 def test_a_corpus_that_was_emptied_and_added_again_is_not_sent(sent: World) -> None:
     """What `annot corpus add` refused to do in place, a lead did by hand."""
     sent.judge("a1", {PAIR: 1})
@@ -302,34 +287,6 @@ def test_what_stays_is_released_and_traced_with_the_text_that_was_judged(sent: W
     assert describe(told).count("(revision 1) was shown the text of d00, version 1 of 2") == 2
 
 
-def test_what_was_judged_again_is_released_with_the_corrected_text(sent: World) -> None:
-    sent.judge_all()
-    correct(sent, "d00")
-    decide(sent, PAIR, "again")
-    sent.push()
-    sent.judge("a1", {PAIR: 2}, occasion=2)
-    sent.judge("a2", {PAIR: 2}, occasion=2)
-    sent.pull()
-    files = released(sent)
-    assert text_in(files["beir/corpus.jsonl"], "d00") == " ".join(sentences("d00", "corrected"))
-    assert versions_in(files["judgements.jsonl"]) == {("a1", 1): 1, ("a2", 1): 1, ("a1", 2): 2, ("a2", 2): 2}
-    assert versions_in(exported(sent)) == versions_in(files["judgements.jsonl"])
-    told = trace(sent.ws, *PAIR)
-    assert told.document is not None
-    assert told.document.sentences[0] == NEW
-
-
-def test_nobody_is_accused_of_what_the_lead_corrected(sent: World) -> None:
-    sent.judge_all()
-    sent.push("adjudication")
-    correct(sent, "d00")
-    assert audit(sent.ws, advance=quietly).findings == ()
-    decide(sent, PAIR, "again")
-    sent.push()
-    sent.push("adjudication")
-    assert audit(sent.ws, advance=quietly).findings == ()
-
-
 def test_a_returned_pair_cannot_be_taken_back_to_the_earlier_text(sent: World) -> None:
     sent.judge_all()
     correct(sent, "d00")
@@ -349,14 +306,6 @@ def test_the_pair_of_a_leaver_whose_answer_is_set_aside_goes_to_another(sent: Wo
     sent.push()
     assert NEW in texts_on(sent, "a3", PAIR)
     assert NEW in texts_on(sent, "a2", PAIR)
-
-
-def test_a_release_waits_for_the_decision(sent: World) -> None:
-    sent.judge_all()
-    correct(sent, "d00")
-    found = [one.state.says for one in findings_of(Examination(sent.ws)) if "qrels" in one.state.untrue]
-    assert found == ["pairs wait for your decision, because a text was corrected after they were judged"]
-    assert next_of(sent.ws).command == "annot corpus corrected"
 
 
 def test_whatever_happens_no_pair_is_judged_on_two_texts(tmp_path: Path) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
-from annot.base.errors import AnnotError, StudioError
+from annot.base.errors import AnnotError
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
-from annot.store import projects
-from annot.store.database import open_store
 from annot.study.guidelines import page
 from annot.study.workspace import write_file
 from studio_in_memory import Killed
@@ -36,11 +32,6 @@ def test_what_is_planned_is_sent_once_and_comes_back(planned: World) -> None:
     planned.judge("a2", grades)
     assert planned.pull().open == 0
     assert planned.grades() == grades
-
-
-def test_tasks_are_in_the_order_of_the_plan(sent: World) -> None:
-    by_place = {1 + at * 3 % 10: pair for at, pair in enumerate(sent.pairs)}
-    assert list(sent.tasks("a1")) == [pair_key(*by_place[place]) for place in range(1, 11)]
 
 
 def test_the_latest_grade_counts_and_the_first_stays_on_record(sent: World) -> None:
@@ -132,33 +123,6 @@ def test_a_project_changed_by_hand_is_set_back_and_told(sent: World) -> None:
     assert sent.push().notes == ()
 
 
-def test_an_empty_twin_is_removed_and_one_with_tasks_is_named(sent: World) -> None:
-    project = sent.project("a1")
-    empty, full = sent.studio.double(project), sent.studio.double(project, with_tasks=True)
-    notes = sent.push().notes
-    assert notes == (
-        "a1: removed 1 empty project that the server had created twice",
-        f"a1: project {full} is a duplicate with 10 tasks and is never read: look at it, then delete it",
-    )
-    assert empty not in sent.studio.projects
-    # Of the two the one on record is read.
-    sent.judge("a2", {sent.pairs[0]: 1})
-    for task in sent.studio.tasks_of(full):
-        sent.studio.annotate(task["id"], result(3), email=PEOPLE["a1"])
-    assert [row.judged for row in sent.pull().assessors] == [0, 1]
-
-
-def test_twins_before_the_id_was_noted_down_stop_the_push_if_both_hold_tasks(planned: World) -> None:
-    planned.push()
-    project = planned.project("a1")
-    twin = planned.studio.double(project, with_tasks=True)
-    with open_store(planned.ws.database_url) as store, store.begin() as session:
-        (known, _) = projects.read_projects(session, round="judge")
-        projects.set_remote_project(session, known.project, None)
-    with pytest.raises(StudioError, match=f"projects {project}, {twin} have the same marker"):
-        planned.push()
-
-
 @pytest.mark.parametrize("number", [3, 12, 17, 22])
 def test_a_push_killed_anywhere_leaves_each_task_once_after_the_next(planned: World, number: int) -> None:
     planned.studio.kill_at(number)
@@ -171,21 +135,6 @@ def test_a_push_killed_anywhere_leaves_each_task_once_after_the_next(planned: Wo
         assert len(set(keys)) == len(keys) == 10
     planned.judge("a1", dict.fromkeys(planned.pairs, 1))
     assert planned.pull().assessors[0].judged == 10
-
-
-def test_what_a_killed_push_changed_was_not_changed_by_hand(sent: World) -> None:
-    text = page(sent.ws, "method")
-    for number in itertools.count(1, 4):
-        write_file(sent.folder / "guidelines" / "method.md", f"{text}\nNo grade for paper {number}.\n")
-        sent.studio.kill_at(number)
-        try:
-            sent.push(changed="papers were missing")
-        except Killed:
-            notes = sent.push(changed="papers were missing").notes
-            assert set(notes) <= {"put on record, with the reason: the guidelines of method"}
-        else:
-            break
-    assert number > 9
 
 
 @pytest.mark.parametrize("number", [4, 6, 8])
@@ -228,13 +177,6 @@ def test_a_deleted_answer_given_again_counts_as_it_is_now(sent: World) -> None:
     pulled = sent.pull()
     assert pulled.lost == ()
     assert [one.grade for one in sent.outcome.judgements] == [2]
-
-
-def test_a_stranger_among_the_tasks_is_ignored_and_named(sent: World) -> None:
-    project = sent.project("a1")
-    (ours, *_) = sent.studio.tasks_of(project)
-    sent.studio.import_tasks(project, [{"data": ours["data"] | {"pair_id": "theirs"}}])
-    assert "a1: ignored 1 task from outside this study" in sent.pull().notes
 
 
 def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: World) -> None:

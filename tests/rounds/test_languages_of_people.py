@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -98,17 +97,6 @@ def test_a_person_who_changes_the_language_keeps_answers_and_order(sent: World) 
     assert [" von " in data["progress"] for data in data_of(sent, "a1")].count(True) == 1
 
 
-def test_a_task_that_somebody_changed_is_found_in_every_language(planned: World) -> None:
-    planned.studio.in_time = True
-    change(planned, "a1", "de")
-    planned.push()
-    number, task = next((one["id"], one) for one in planned.studio.tasks_of(planned.project("a1")))
-    for old, new in (("Kandidat", "Kandidat (3)"), ("keine Anfrage", "3"), ("Bewertungen", "3")):
-        html = task["data"]["pair_html"].replace(old, new)
-        planned.studio.tasks[number] = {**task, "data": {**task["data"], "pair_html": html}}
-        assert unchanged_on_server(planned) is (old == "keine Anfrage"), old
-
-
 def test_the_language_of_the_study_is_changed_in_the_middle(sent: World) -> None:
     sent.studio.in_time = True
     sent.judge_all()
@@ -127,34 +115,6 @@ def test_the_language_of_the_study_is_changed_in_the_middle(sent: World) -> None
     sent.judge("j1", dict.fromkeys(sent.disputed, 2), "adjudicate")
     sent.pull("adjudication")
     assert len(sent.grades()) == 10
-
-
-def test_edited_words_want_a_reason_and_are_on_record(planned: World) -> None:
-    planned.studio.in_time = True
-    change(planned, "a1", "de")
-    planned.push()
-    write_file(planned.folder / "templates" / "words" / "de.toml", '[screen]\nwhy = "Wieso?"\n')
-    with pytest.raises(FindingError, match="the words in de have changed since they were sent") as error:
-        planned.push()
-    assert error.value.faults == ("the words in de: screen.why 'Warum?', now 'Wieso?'",)
-    planned.push(changed="friendlier")
-    assert "Wieso?" in config_of(planned, "a1")
-    with planned.ws.reading() as session:
-        first, second = read_versions(session, "words")["words", "de"]
-    assert (first.why, second.why) == (None, "friendlier")
-    assert json.loads(second.body)["screen"]["why"] == "Wieso?"
-    assert unchanged_on_server(planned)
-    assert planned.push().notes == ()
-
-
-def test_english_words_of_a_study_want_a_reason_once_it_was_sent(sent: World) -> None:
-    sent.studio.in_time = True
-    write_file(sent.folder / "templates" / "words" / "en.toml", '[screen]\ncannot_judge = "No grade"\n')
-    with pytest.raises(FindingError, match="the words in en have changed since they were sent"):
-        sent.push()
-    sent.push(changed="shorter")
-    assert "No grade" in config_of(sent, "a1")
-    assert sent.push().notes == ()
 
 
 def test_guidelines_of_a_language_are_sent_to_its_people_and_versioned(planned: World) -> None:
@@ -198,21 +158,3 @@ def test_a_killed_push_in_another_language_is_finished_by_the_next(planned: Worl
     planned.pull()
     assert judged_in(planned) == {"a1": {"de"}}
     assert unchanged_on_server(planned)
-
-
-def test_the_report_and_a_page_for_a_person_tell_the_language(sent: World) -> None:
-    sent.studio.in_time = True
-    sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
-    sent.pull()
-    change(sent, "a1", "de")
-    sent.push()
-    sent.judge("a1", dict.fromkeys(sent.pairs[3:], 1))
-    sent.judge("a2", dict.fromkeys(sent.pairs, 1))
-    sent.pull()
-    annot_done("qrels", folder=sent.folder)
-    annot_done("report", folder=sent.folder)
-    report = (sent.folder / "exports" / "report.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in report.splitlines() if line.startswith("| a")]
-    assert [row for row in rows if row[1:2] in (["de"], ["en"])] == [
-        *(["a1", "de", "7"], ["a1", "en", "3"], ["a2", "en", "10"])
-    ]

@@ -8,7 +8,6 @@ import pytest
 from annot.base.errors import FindingError
 from annot.store.shown import read_versions
 from annot.study.guidelines import short_criteria
-from command_line import annot
 from worlds import World
 
 PAGE = """# Method
@@ -48,15 +47,6 @@ def test_the_screen_says_what_the_page_says_and_changes_with_it_for_a_reason(pla
         versions = read_versions(session, "screen")["screen", "judge"]
     shown = [json.loads(version.body)["inputs"]["criteria"]["method"][1] for version in versions]
     assert shown == ["a step in common", "one step in common"]
-
-
-def test_the_check_names_a_page_without_a_meaning_for_each_grade(planned: World) -> None:
-    page(planned, PAGE.replace("- 1: a step in common\n", ""))
-    planned.push()
-    (screen,) = screens(planned)
-    assert "the same steps on the same things" not in screen
-    told = "no list (`- 2: ...`, a line for each grade) in method.md"
-    assert told in annot("check", "guidelines", folder=planned.folder).stdout
 
 
 @pytest.mark.parametrize(

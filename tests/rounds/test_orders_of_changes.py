@@ -14,14 +14,10 @@ from annot.labelstudio.tasks import pair_key
 from annot.steps import backup
 from annot.store.database import hold_study
 from annot.store.shown import read_versions
-from command_line import annot, annot_done
 from corrections import correct, decide, listed
-from small_study import LABELS
 from study_stages import copied, quietly, set_in
-from test_labels_round import abstract, corrected, labels
-from worlds import PEOPLE, QUERY, Rounds, World, served, world
+from worlds import QUERY, Rounds, World, served, world
 
-SENT = ("Irrelevant", "Related", "Similar", "Near-identical")
 RENAMED = ("Irrelevant", "Linked", "Similar", "Near-identical")
 PAIR = (QUERY, "d00")
 
@@ -84,23 +80,6 @@ def test_a_backup_from_before_a_correction_is_restored_and_answers_on_the_correc
         assert audit(made.ws, advance=quietly).findings == ()
 
 
-def test_after_a_renaming_was_restored_away_the_next_push_says_that_answers_may_follow_it(tmp_path: Path) -> None:
-    with world("sent", tmp_path / "study") as made:
-        made.studio.in_time = True
-        before = saved(made)
-        set_in(made.folder, {"scale": {"names": list(RENAMED)}})
-        made.push(changed="clearer")
-        made.judge("a1", {PAIR: 1})
-        restored(made, before)
-        said = "changed on the server by hand, and changed back now: the screen, the instructions"
-        assert [said in note for note in made.push().notes] == [True, True]
-        made.pull()
-        findings = audit(made.ws, advance=quietly).findings
-        assert {one.do for one in findings} == {
-            "ask who changed it; answers given before that day may follow the changed version"
-        }
-
-
 def test_a_repeat_on_the_earlier_text_is_not_compared_with_an_answer_on_the_corrected_one(tmp_path: Path) -> None:
     with served(copied(Repeated(), "planned", tmp_path / "study")) as made:
         made.push()
@@ -141,44 +120,6 @@ def test_an_open_repeat_follows_the_text_on_which_its_pair_is_judged(tmp_path: P
         made.judge("a1", {PAIR: 2}, occasion=2)
         made.pull()
         assert repeats(made) == {"d00": [3 if ruling == "again" else 1, 2], "d01": [1, 1]}
-
-
-def test_labels_of_an_old_task_are_of_the_earlier_text_whenever_they_are_given(tmp_path: Path) -> None:
-    """The task was open when the text was corrected, and is answered before the next push."""
-    with world("planned", tmp_path / "study") as made:
-        made.studio.in_time = True
-        made.push("labels", assessor=("a1",))
-        correct(made, "p1")
-        assert audit(made.ws, advance=quietly).findings == ()
-        made.studio.annotate(abstract(made, "a1"), corrected("other", "other", "other"), email=PEOPLE["a1"])
-        pulled = made.pull("labels")
-        assert pulled.notes == ("p1: ignored a1's labels, which are of the text before its correction",)
-        assert labels(made) == tuple(LABELS)
-        (note,) = made.push("labels", assessor=("a1",)).notes
-        assert note.startswith("p1: a1 labelled the text before its correction; delete task")
-        made.studio.delete_task(abstract(made, "a1"))
-        made.push("labels", assessor=("a1",))
-        made.studio.annotate(abstract(made, "a1"), corrected("other", "method", "other"), email=PEOPLE["a1"])
-        assert made.pull("labels").notes == ()
-        assert labels(made) == ("other", "method", "other")
-
-
-def test_runs_are_made_by_the_facets_that_were_sent_whatever_annot_toml_says_by_now(tmp_path: Path) -> None:
-    """A facet with another label, one that is gone, and fewer grades: a query has the sentences that were judged."""
-    with world("settled", tmp_path / "study") as made:
-        annot_done("run", "fabs_bm25", folder=made.folder)
-        runs = {path.name: path.read_bytes() for path in made.ws.runs.glob("*.run")}
-        assert runs
-        for changed in (
-            {"facets": {"method": ["other"]}},
-            {"facets": {"result": ["result"]}, "scale": {"names": list(RENAMED[:3])}},
-        ):
-            before = (made.folder / "annot.toml").read_text(encoding="utf-8")
-            set_in(made.folder, changed)
-            done = annot("run", "fabs_bm25", folder=made.folder)
-            assert (done.exit_code, "Traceback" in done.stderr) == (0, False), done.stderr
-            assert {path.name: path.read_bytes() for path in made.ws.runs.glob("*.run")} == runs
-            (made.folder / "annot.toml").write_text(before, encoding="utf-8")
 
 
 def test_of_two_pushes_at_once_the_second_is_refused_and_the_change_has_one_reason(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Pa
 from annot.judging.exchange.collecting import NO_OPTIONS, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject
 from annot.judging.rounds import judging, round_of
-from annot.judging.rounds.judging import JudgingRound
 from annot.judging.rounds.trials import TrainingRound, _in_time
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.store import people, pools, projects, trials
@@ -54,12 +53,6 @@ def tasks(given: Sequence[OutgoingProject]) -> dict[str, list[PairKey]]:
     return {one.assessor: list(one.tasks) for one in given}
 
 
-def test_only_guidelines_of_planned_facets_are_sent(planned: Workspace) -> None:
-    prepared = JudgingRound().prepare(planned, NO_OPTIONS, dry_run=True)
-    subjects = [one.subject for one in prepared.new_versions if one.part in ("guidelines", "facet")]
-    assert subjects == ["method", "method"]
-
-
 GOLD = [(P1, "p2"), (P1, "d99"), (RESULT, "d00"), (RESULT, "d01")]
 
 
@@ -75,14 +68,6 @@ def training(ws: Workspace, *names: str, dry_run: bool = True) -> tuple[dict[str
     for one in prepared.outgoing:
         found.setdefault(one.assessor, []).append(len(one.tasks))
     return found, list(prepared.notes)
-
-
-def test_all_who_assess_and_are_here_are_trained_or_those_named(planned: Workspace) -> None:
-    golden(planned)
-    add(planned, "a3")
-    leave(planned, "a2")
-    assert training(planned) == ({"a1": [2], "a3": [2]}, [])
-    assert training(planned, "j1") == ({"j1": [2]}, [])
 
 
 def test_gold_that_the_plan_gives_to_a_person_is_not_sent_to_them(planned: Workspace) -> None:
@@ -174,14 +159,6 @@ def test_a_dispute_stays_with_whom_it_was_sent_to_until_they_leave(judged: Works
         "j1": 0,
         "j2": 8,
     }
-
-
-def test_of_two_who_were_sent_a_dispute_the_first_keeps_it(judged: Workspace) -> None:
-    add(judged, "j2")
-    sent_to(judged, "j1", [(P1, "d08")])
-    sent_to(judged, "j2", [(P1, "d08")])
-    found = tasks(judging.adjudication_outgoing_of(judged))
-    assert (PairKey(P1, "d08") in found["j1"], PairKey(P1, "d08") in found["j2"]) == (True, False)
 
 
 @pytest.mark.parametrize(("ratings", "shown"), [("shown", 8), ("hidden", 0)])

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.base.errors import FindingError, InputError, StudioError
+from annot.base.errors import InputError
 from annot.base.records import Assignment
 from annot.judging.plan_on_record import check
 from annot.judging.stage import Stage
@@ -119,12 +119,6 @@ def test_it_is_refused_once_anybody_has_answered_and_nothing_is_touched(mistaken
     assert state(mistaken) == before
 
 
-def test_without_the_switch_the_way_is_named(mistaken: World) -> None:
-    with pytest.raises(InputError, match="20 pushed tasks") as error:
-        query.remove(mistaken.ws, MISTAKE, sent=False, dry_run=False)
-    assert f"`annot query remove {MISTAKE} --sent`" in (error.value.hint or "")
-
-
 def test_an_answer_that_comes_in_between_keeps_the_query(mistaken: World) -> None:
     answered = (MISTAKE, DOCUMENTS[0])
 
@@ -160,27 +154,6 @@ def test_killed_half_way_the_same_command_finishes_or_a_push_sends_again(mistake
             else:
                 world.push()
                 assert len(world.tasks("a1")) == len(world.tasks("a2")) == 20
-
-
-def test_a_project_that_was_deleted_and_a_push_that_was_killed_are_no_obstacle(mistaken: World) -> None:
-    mistaken.studio.delete_project(mistaken.project("a1"))
-    with mistaken.ws.writing() as session:
-        # As a kill leaves it between sending and noting down.
-        projects.forget_query(session, MISTAKE)
-    assert remove(mistaken).tasks == 10
-    with mistaken.ws.reading() as session:
-        assert {one.query_id for one in people.read_assignments(session)} == {WANTED}
-
-
-def test_a_server_that_is_away_keeps_everything_as_it_is(mistaken: World) -> None:
-    def away(request: httpx.Request) -> None:
-        raise httpx.ConnectError("away")
-
-    mistaken.studio.faults += [away] * 50
-    with pytest.raises((StudioError, FindingError)):
-        remove(mistaken)
-    mistaken.studio.faults.clear()
-    assert remove(mistaken).tasks == 20
 
 
 @pytest.mark.parametrize("across", ["query", "study"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from annot.base.errors import AnnotError, MissingInput, StudioError
+from annot.base.errors import AnnotError
 from annot.judging.exchange.audit import audit
 from annot.judging.exchange.collecting import PullCursor, PullResult
 from annot.judging.next_step import Facts
@@ -17,7 +17,7 @@ from annot.steps import changes, exchange
 from annot.steps.exchange import pull_sent, watch
 from annot.store import database
 from studio_in_memory import once
-from worlds import PEOPLE, World, result
+from worlds import World, result
 
 
 def quietly(_done: int, _total: int | None) -> None:
@@ -142,33 +142,6 @@ def test_the_project_of_who_left_may_be_gone_without_holding_up_a_push_or_their_
     assert sum(one.counts for one in sent.outcome.judgements) == 3
 
 
-def test_a_round_that_was_never_sent_is_named_with_the_command_that_sends_it(sent: World) -> None:
-    with pytest.raises(MissingInput, match="nothing was sent") as refused:
-        sent.pull("adjudication")
-    assert refused.value.hint is not None
-    assert "annot push adjudication" in refused.value.hint
-    pulled, others = pull_all(sent)
-    assert (others, [row.part for row in pulled.assessors]) == ((), ["judging", "judging"])
-
-
-def test_before_anything_is_sent_a_pull_says_so(planned: World) -> None:
-    with pytest.raises(MissingInput, match="nothing was sent") as refused:
-        pull_all(planned)
-    assert "annot push" in (refused.value.hint or "")
-
-
-def test_one_round_that_the_server_refuses_keeps_none_of_the_others(judged: World) -> None:
-    judged.push("adjudication")
-    judged.judge("j1", dict.fromkeys(judged.disputed, 2), "adjudicate")
-    refuse(judged, "judge", "a1")
-    pulled, refused = pull_all(judged)
-    assert [row.part for row in pulled.assessors] == ["adjudication"]
-    (error,) = refused
-    assert isinstance(error, StudioError)
-    assert judged.grades() == dict.fromkeys(judged.disputed, 2) | dict.fromkeys(judged.pairs[2:], 1)
-    assert pull_all(judged)[1] == ()
-
-
 def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
     judged.push("adjudication")
     judged.push()
@@ -194,19 +167,6 @@ def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
     assert len(judged.grades()) == 10
 
 
-def test_a_watch_counts_what_is_open_in_a_round_that_brought_nothing(judged: World) -> None:
-    judged.push("adjudication")
-    seen: dict[int, PullCursor] = {}
-    pull_all(judged, seen)
-    agreed = judged.pairs[2]
-    (given,) = judged.studio.annotations_on(judged.tasks("a1")[pair_key(*agreed)])
-    judged.studio.change(given["id"], result(2))
-    waiting = len(judged.tasks("j1", "adjudicate"))
-    pulled, refused = pull_all(judged, seen)
-    assert (refused, [(row.part, row.changed) for row in pulled.assessors]) == ((), [("judging", 1)])
-    assert pulled.open >= waiting == 2
-
-
 def test_the_database_is_held_open_while_rounds_go_on(sent: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opened for each look, it would cost a study on PostgreSQL a new connection each time."""
     opened: list[str] = []
@@ -226,31 +186,6 @@ def test_the_database_is_held_open_while_rounds_go_on(sent: World, monkeypatch: 
 def facts(world: World) -> Facts:
     with world.ws.reading() as session:
         return Stage(session, world.ws).facts()
-
-
-def test_who_has_an_account_is_never_said_to_have_to_sign_up(sent: World) -> None:
-    """The task of an answer is deleted, a push leaves it out as answered, and only then is the deletion accepted."""
-    made = sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
-    sent.pull()
-    assert made
-    sent.studio.delete_task(sent.tasks("a1")[pair_key(*sent.pairs[0])])
-    assert len(sent.pull().lost) == 1
-    sent.push()
-    sent.pull(accept_deletions=True)
-    assert (facts(sent).to_send, facts(sent).signing_up) == (1, ())
-    (row, _) = sent.push().projects
-    assert (row.assessor, row.sent) == ("a1", 1)
-    assert (facts(sent).to_send, facts(sent).to_judge) == (0, {"a1": 8, "a2": 10})
-
-
-def test_who_has_no_account_is_said_to_have_to_sign_up(planned: World) -> None:
-    account = planned.studio.account(PEOPLE["a2"])
-    address, account["email"] = account["email"], "other@example.org"
-    assert planned.push().without_account == ("a2",)
-    assert (facts(planned).to_send, facts(planned).signing_up) == (0, ("a2",))
-    account["email"] = address
-    planned.push()
-    assert (facts(planned).to_send, facts(planned).signing_up) == (0, ())
 
 
 def test_an_adjudicator_with_an_account_is_sent_what_was_deleted(settled: World) -> None:

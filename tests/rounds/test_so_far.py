@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import pytest
@@ -182,32 +182,6 @@ def test_a_template_that_names_others_is_refused_and_nothing_is_written(judged: 
     judged.judge("a1", {judged.pairs[0]: 0})
     pulled, _ = exchange.pull_sent(judged.ws, advance=quietly)
     assert any("not written" in note for note in pulled.notes), "the answers are in all the same"
-
-
-def test_a_page_counts_today_in_the_leads_calendar_and_the_hours(judged: World) -> None:
-    for one in judged.studio.annotations.values():
-        one |= {
-            "lead_time": 90.0,
-            "created_at": "2031-03-14T22:30:00.000000Z",
-            "updated_at": "2031-03-14T22:30:00.000000Z",
-        }
-    judged.judge("a1", {})
-    judged.pull(seen={})
-    late = datetime(2031, 3, 14, 23, tzinfo=UTC)
-    page = pages(judged, "a1", now=late)["grades.html"]
-    assert re.search(r"Today: <b>10 answers</b>. So far: <b>10 answers</b>, about <b>0.2 hours</b>", page), "900 s"
-    east = late.astimezone(timezone(timedelta(hours=2)))
-    assert "Today: <b>10 answers" in pages(judged, "a1", now=east)["grades.html"], "it was after midnight already"
-    assert "Today: <b>0 answers" in pages(judged, "a1", now=late + timedelta(days=1))["grades.html"]
-
-
-def test_the_pages_of_who_left_and_of_what_is_no_longer_decided_go_away(settled: World) -> None:
-    assert (pages(settled, "a2"), pages(settled, "j1")) != ({}, {})
-    with settled.ws.writing() as session:
-        people.set_left(session, "a2", "2031-03-14")
-        people.set_left(session, "j1", "2031-03-14")
-    assert (pages(settled, "a2"), pages(settled, "j1")) == ({}, {})
-    assert len(pages(settled, "a1")) == 1
 
 
 def test_a_pseudonym_that_is_a_path_leads_nowhere(judged: World) -> None:

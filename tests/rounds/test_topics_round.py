@@ -8,16 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from annot.base.errors import FindingError, MissingInput
 from annot.base.records import Assessor, Topic
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import split_key
-from annot.steps import changes, plan, query, training
-from annot.store import people, trials
-from annot.store.models import Gold
-from annot.store.pools import put_topics
+from annot.steps import plan, training
+from annot.store import people
 from annot.study.workspace import Workspace
-from command_line import annot_done
 from corrections import correct, decide, listed
 from small_study import DOCUMENTS, Small
 from study_stages import copied, quietly
@@ -97,27 +93,6 @@ def test_a_task_shows_the_topic_and_the_document_in_plain_paragraphs(pooled: Wor
     assert not [one for one in pooled.studio.predictions.values() if one["task"] in ids]
 
 
-def test_gold_pairs_are_judged_and_looked_at_again(pooled: World) -> None:
-    gold = [Gold(topic, "d01", 1, "It says so.", at) for at, topic in enumerate(("T1", "T2"), start=1)]
-    with pooled.ws.writing() as session:
-        trials.replace_gold(session, gold)
-    pooled.push("training", assessor=("a1",))
-    pooled.judge("a1", dict.fromkeys([one.pair for one in gold], 0), "train")
-    pooled.pull("training")
-    pooled.push("training", assessor=("a1",))
-    again = shown(pooled, "a1", "train-feedback")
-    assert {pair: (data["rating_own"], data["rating_gold"]) for pair, data in again.items()} == {
-        one.pair: ("0 Not relevant", "1 Relevant") for one in gold
-    }
-    assert all("<span>Topic</span>" in data["pair_html"] for data in again.values())
-    empty = {
-        round: pooled.studio.projects[pooled.project("a1", round)]["enable_empty_annotation"]
-        for round in ("train", "train-feedback")
-    }
-    assert empty == {"train": False, "train-feedback": True}
-    assert audit(pooled.ws, advance=quietly).findings == ()
-
-
 def test_a_text_stays_where_full_texts_are_judged_and_only_documents_need_a_place(settled: World) -> None:
     training.draw(settled.ws, assessor="j1", queries=1, candidates=2, dry_run=False)
     table = settled.ws.substudy / "full-texts.tsv"
@@ -148,33 +123,6 @@ def settled(pooled: World) -> World:
     return pooled
 
 
-def test_a_pair_that_is_returned_shows_its_topic_again(settled: World) -> None:
-    changes.change_one(settled.ws, ("T2", "d01"), assessor="a1", why="Read the narrative.", undo=False, dry_run=False)
-    assert sum(one.sent for one in settled.push().projects) == 1
-    last = settled.studio.tasks_of(settled.project("a1"))[-1]["data"]["pair_html"]
-    assert "Please judge this pair once more. Read the narrative." in last
-    assert "<span>Topic</span> tea and the heart" in last
-
-
-def test_what_is_not_judged_yet_is_shown_as_annot_toml_says_now(pooled: World) -> None:
-    with pooled.ws.writing() as session:
-        put_topics(session, [replace(TOPICS[1], title="What titles say")])
-    pairs = planned(pooled, "T2")
-    pooled.push()
-    pooled.judge("a1", {pairs[0]: 1})
-    with pooled.ws.settings_file.open("a", encoding="utf-8") as file:
-        file.write("[screen]\nmark_terms = true\nfold_after = 50\n")
-    with pytest.raises(FindingError, match=r"\[screen\] in annot.toml has changed since it was sent"):
-        pooled.push()
-    (first, second) = pooled.push(changed="long texts tire people").projects
-    # The document without a title has no word of the topic.
-    assert (first.updated, second.updated, first.sent, second.sent) == (8, 9, 0, 0)
-    tasks = shown(pooled, "a1")
-    assert "<mark>" not in tasks[pairs[0]]["pair_html"], "as it was judged"
-    assert all("<mark>Title</mark>" in tasks[pair]["pair_html"] for pair in pairs[1:] if pair[1] != UNTITLED)
-    assert not sum(one.updated for one in pooled.push().projects)
-
-
 def test_facets_of_papers_and_texts_are_judged_in_one_project(tmp_path: Path, no_waiting: None) -> None:
     with served(unplanned(tmp_path / "study", mixed=True)) as world:
         planned(world)
@@ -191,16 +139,6 @@ def test_facets_of_papers_and_texts_are_judged_in_one_project(tmp_path: Path, no
         assert audit(world.ws, advance=quietly).findings == ()
         world.push("labels", assessor=("a1",))
         assert list(shown(world, "a1", "labels")) == [("p4", "labels")]
-
-
-def test_where_no_facet_is_judged_there_is_nothing_to_label(pooled: World) -> None:
-    for command in (("facets",), ("facets", "--leave-out"), ("facets", "train", "x", "--out", "y")):
-        told = annot_done(*command, folder=pooled.folder)
-        assert "Nothing to do: this study judges no facets" in told.stdout
-    with pytest.raises(MissingInput, match="no queries on facets of papers"):
-        pooled.push("labels", assessor=("a1",))
-    added = query.add(pooled.ws, "d99", facet="whole", sentences=None, dry_run=False)
-    assert (added.query_id, added.sentences) == ("d99-whole", (0, 1, 2))
 
 
 @dataclass(frozen=True)

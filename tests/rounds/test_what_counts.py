@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 from annot.base.errors import FindingError, MissingInput
@@ -15,8 +13,6 @@ from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
 from annot.store.answers import JUDGEMENTS
-from annot.store.facet_labels import FacetLabels, replace_labels
-from annot.store.models import ASSIGNMENT_TABLE
 from annot.store.papers import PaperWriter
 from annot.store.shown import content, display_parts, read_versions
 from annot.study import guidelines
@@ -74,22 +70,6 @@ def test_every_command_uses_the_grades_that_were_sent_and_says_so(settled: World
             assert after.stdout == before[command].stdout, command
     assert settled.grades() == grades
     assert settled.ws.settings.scale.names == SENT
-
-
-def test_a_check_lists_what_is_not_as_it_was_sent(sent: World) -> None:
-    assert "as people were sent them" in annot_done("check", "sent", folder=sent.folder).stdout
-    as_sent = sent.ws.settings_file.read_text(encoding="utf-8")
-    changes: list[tuple[dict[str, Any], str]] = [
-        ({"scale": {"names": [*RENAMED]}}, "the names of the grades: 1 Related, now Linked"),
-        ({"scale": {"names": [*SENT[:3]]}}, "the number of grades: 4 on record, 3 in annot.toml"),
-        ({"facets": {"method": ["method", "other"]}}, "the facet method: method on record, method, other now"),
-        ({"screen": {"mark_terms": True}}, "[screen] in annot.toml: mark_terms False, now True"),
-    ]
-    for settings, line in changes:
-        set_in(sent.folder, settings)
-        checked = run(sent, "check sent")
-        assert (checked.exit_code, checked.stdout.strip()) == (1, line)
-        write_file(sent.ws.settings_file, as_sent)
 
 
 def test_a_page_and_the_next_step_name_what_was_renamed(settled: World) -> None:
@@ -173,28 +153,6 @@ def test_a_grade_that_was_given_has_a_name_in_every_round(judged: World) -> None
     assert {judged.grades()[pair] for pair in judged.disputed} == {3}
 
 
-def test_before_the_first_judgement_grades_may_change_places_with_a_reason(sent: World) -> None:
-    name_grades(sent, *SENT[::-1])
-    with pytest.raises(FindingError, match="the names of the grades have changed"):
-        sent.push()
-    sent.push(changed="the highest first")
-    assert names_on_screen(sent, "a1") == [*SENT[::-1]]
-    name_grades(sent, *SENT[:3])
-    with pytest.raises(FindingError, match="the number of grades has changed"):
-        sent.push(changed="three are enough")
-
-
-def test_an_adjudicator_gets_the_names_that_were_sent_until_new_ones_are(judged: World) -> None:
-    name_grades(judged, *RENAMED)
-    with pytest.raises(FindingError, match="the names of the grades have changed"):
-        judged.push("adjudication")
-    judged.push("adjudication", changed="clearer")
-    assert "Linked" in config_of(judged, "j1", "adjudicate")
-    # The reason was given once: the assessors' projects follow without another.
-    judged.push()
-    assert names_on_screen(judged, "a1") == [*RENAMED]
-
-
 def test_the_facets_that_were_sent_count_until_a_push_says_why(judged: World) -> None:
     before = judged.ws.settings.facets
     set_in(judged.folder, {"facets": {"method": ["method", "other"], "result": ["result"]}})
@@ -248,33 +206,6 @@ def test_the_screen_that_was_sent_stays_until_a_new_one_is_asked_for(
     assert json.loads(second.body)["config"] == config_of(sent, "a1")
 
 
-def test_a_template_of_the_study_wants_a_reason(sent: World) -> None:
-    packaged = guidelines.files("annot.templates") / "judge.xml.j2"
-    own = packaged.read_text(encoding="utf-8") + "{# ours #}"
-    write_file(sent.folder / "templates" / "judge.xml.j2", own)
-    with pytest.raises(FindingError, match=r"the template judge\.xml\.j2 has changed since it was sent"):
-        sent.push()
-    sent.push(changed="larger letters")
-    write_file(sent.folder / "templates" / "letter.txt.j2", "not on any screen")
-    sent.push()
-    with sent.ws.reading() as session:
-        assert [one.why for one in read_versions(session, "screen")["screen", "judge"]] == [None, "larger letters"]
-
-
-def test_corrected_labels_want_no_reason(sent: World) -> None:
-    doc_id = sent.pairs[0][1]
-    with sent.ws.writing() as session:
-        labels = FacetLabels(doc_id, ("method", "method", "result"), "corrected", "2031-01-01T00:00:00+00:00")
-        replace_labels(session, [labels], keep_others=True)
-    sent.push()
-
-
-def test_a_reason_without_a_change_is_not_put_on_record(sent: World) -> None:
-    assert sent.push(changed="I thought so").notes == (
-        "nothing has changed since it was sent: the reason is not on record",
-    )
-
-
 def test_a_killed_push_has_recorded_what_it_was_about_to_send(sent: World) -> None:
     """Wherever it was killed: an answer given in between has the names that its screen had, or that were in force."""
     name_grades(sent, *RENAMED)
@@ -294,22 +225,6 @@ def test_a_killed_push_has_recorded_what_it_was_about_to_send(sent: World) -> No
     assert names_on_screen(sent, "a1") == [*RENAMED]
     with sent.ws.reading() as session:
         assert len(read_versions(session, "scale")["scale", ""]) == 2
-
-
-def test_imported_grades_fix_their_number_and_places(planned: World) -> None:
-    name_grades(planned, *SENT)
-    rows = [f"{QUERY},{doc_id},x1,{grade}" for grade, (_, doc_id) in enumerate(planned.pairs[:4])]
-    write_file(planned.folder / "grades.csv", "query,document,assessor,grade\n" + "\n".join(rows) + "\n")
-    with planned.ws.writing() as session:
-        session.connection().execute(ASSIGNMENT_TABLE.delete())
-    annot_done("import", "grades.csv", "--as", "judgements", folder=planned.folder)
-    name_grades(planned, *RENAMED)
-    assert planned.ws.settings.scale.names == RENAMED, "names that no person was shown are free"
-    for names in (SENT[:3], SENT[::-1]):
-        name_grades(planned, *names)
-        assert planned.ws.settings.scale.names == SENT
-        assert "what was sent counts: the" in annot("status", folder=planned.folder).stdout
-        annot_done("agreement", folder=planned.folder)
 
 
 def correct_all_papers(world: World) -> None:
@@ -390,8 +305,3 @@ def test_earlier_versions_are_next_to_the_last_and_each_judgement_names_its_own(
     traced = annot_done("trace", QUERY, sent.pairs[0][1], folder=sent.folder).stdout
     assert "a1 (revision 1) was shown the names of the grades, version 1 of 2" in traced
     assert listed not in traced
-
-
-def test_before_anything_is_sent_a_check_does_not_say_that_people_have_it(tmp_path: Path) -> None:
-    annot_done("init", "new", folder=tmp_path)
-    assert annot_done("check", "sent", folder=tmp_path / "new").stdout.strip() == "nothing was sent yet"

@@ -28,11 +28,6 @@ def test_what_methods_share_of_their_best(depth: int, shared: float) -> None:
     assert forecast._shared(rankings, depth) == pytest.approx(expected)
 
 
-def test_methods_that_found_nothing_are_not_counted() -> None:
-    assert forecast._shared([ranking("a"), ranking("a"), []], 5) == 1.0
-    assert forecast._shared([[], []], 5) == 0.0
-
-
 def test_a_pair_is_a_query_and_a_document_of_the_pool_of_its_paper() -> None:
     other = Query("p1-result", "p1", "result", (2,))
     pairs = forecast._pairs([pool_of("p1")], [*QUERIES, other])
@@ -43,11 +38,3 @@ def test_a_pair_is_a_query_and_a_document_of_the_pool_of_its_paper() -> None:
 def test_judgements_are_spread_evenly_over_those_whose_speed_is_known() -> None:
     assert forecast._evenly(10, ["a1", "a2"]) == {"a1": 5.0, "a2": 5.0}
     assert forecast._evenly(10, []) == {"": 10.0}
-
-
-def test_the_depths_looked_at_are_those_of_the_guide() -> None:
-    """13 and 33 are CSFCube's; the others are about a factor of 1.5 to 2 apart."""
-    assert {13, 33} <= set(forecast.DEPTHS)
-    steps = [after / before for before, after in zip(forecast.DEPTHS, forecast.DEPTHS[1:], strict=False)]
-    assert all(1.2 < step <= 2 for step in steps)
-    assert (forecast.DEPTHS[0], forecast.DEPTHS[-1]) == (5, 50)

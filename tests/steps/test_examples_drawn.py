@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Paper
-from annot.base.settings import Settings
-from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from annot_systems import encoder_training
 from annot_systems.encoder_training import ExampleSampling, WrittenExamples, _Sampler
@@ -71,15 +68,6 @@ def test_two_contexts_of_a_set_are_an_example_of_sentences(ws: Workspace) -> Non
     assert left_out == {"sets with one context": 1}
 
 
-@pytest.mark.parametrize(("wanted", "not_needed"), [(1, 2), (3, 2), (4, 1), (6, 1), (7, 0)])
-def test_no_more_sets_are_taken_than_the_examples_need(ws: Workspace, wanted: int, not_needed: int) -> None:
-    """Each set of three papers gives three examples."""
-    given = contexts("d00 d01 d02", "d03 d04 d05", "d06 d07 d08")
-    train, _, left_out = cocited(ws, "specter-cocite", given, ExampleSampling(wanted, 1000, 0.0, 0))
-    assert len(train) == wanted
-    assert left_out.get("sets not needed", 0) == not_needed
-
-
 def test_what_is_held_out_is_no_more_than_wanted(ws: Workspace) -> None:
     given = contexts("d00 d01 d02", "d03 d04 d05", "d06 d07 d08")
     train, dev, _ = cocited(ws, "specter-cocite", given, ExampleSampling(None, 2, 1.0, 0))
@@ -100,16 +88,6 @@ def test_sentences_of_abstracts_leave_out_the_query_papers(ws: Workspace) -> Non
     assert +held_out.left_out == {"query papers of this study": 4}
     few = sampler(ws, "ictsentbert", ExampleSampling(3, 5, 0.0, 0))
     assert len(list(few.of_abstracts()[0])) == 3
-
-
-def test_a_paper_of_one_sentence_has_no_abstract_without_it(tmp_path: Path) -> None:
-    ws = Workspace(tmp_path, Settings())
-    with PaperWriter(ws.corpus, name="a.parquet") as writer:
-        for number in (1, 2, 3):
-            writer.add(Paper(f"of {number}", "", tuple(f"Sentence {at}." for at in range(number))))
-    one = _Sampler(ws, recipe_of("ictsentbert"), ALL, set())
-    assert {paper for example in one.of_abstracts()[0] for paper in example.papers} == {"of 2", "of 3"}
-    assert +one.left_out == {"papers of one sentence": 1}
 
 
 def write(ws: Workspace, out: Path, system: str, **of: Any) -> WrittenExamples:
@@ -143,12 +121,3 @@ def test_without_an_example_nothing_is_written(ws: Workspace, tmp_path: Path) ->
     with pytest.raises(InputError, match="ictsentbert: no dev example"):
         write(ws, tmp_path / "out", "ictsentbert", sampling=ExampleSampling(None, 5, 1e-9, 0))
     assert not (tmp_path / "out").exists()
-
-
-def test_the_numbers_are_those_of_the_papers() -> None:
-    """SPECTER, section 4: five triplets a paper, two with a hard negative. Aspire, appendix A: at most three papers."""
-    assert (encoder_training.EASY, encoder_training.HARD) == (3, 2)
-    assert encoder_training.MOST_COCITED == 3
-    assert encoder_training.CONTEXT_WORDS == (5, 60)
-    # Lee et al. 2019: the sentence is dropped from nine abstracts of ten.
-    assert encoder_training.CLOZE_REMOVED == 0.9

@@ -94,23 +94,6 @@ def test_title_and_year_tell_a_paper_unless_the_title_is_one_of_many(ws: Workspa
     assert set(found.same_title) == {("10.1000/a", "10.1000/b"), ("10.1000/a", "10.1000/c"), ("1", "2")}
 
 
-def test_records_that_have_ids_of_their_own_are_told_by_these_alone(ws: Workspace, add: Add) -> None:
-    own = [{"paper_id": name} | record(LONG) for name in ("a", "b")]
-    assert (add(*own, form=None).kept, ids(ws)) == (2, ["a", "b"])
-    assert add(record(LONG, doi="10.1000/a"), name="library.jsonl").same_paper == (("a", "10.1000/a"),)
-    add(record("First", doi="10.1000/b", key="c"), name="more.jsonl")
-    kept = add({"paper_id": "c"} | record("First"), {"paper_id": "10.1000/b"} | record("Else"), form=None, name="own")
-    assert (kept.kept, kept.differing_ids, ids(ws)) == (1, ("10.1000/b",), ["a", "b", "10.1000/b", "c"])
-
-
-def test_a_key_is_one_files_own_and_a_number_is_none(ws: Workspace, add: Add) -> None:
-    add(record("First", key="smith"), record(LONG, key="1"))
-    other = add(record("Second", key="smith"), record("Third", key="1"), name="more.jsonl")
-    assert (other.kept, other.differing_ids, other.files[0].without_id) == (1, ("smith",), 1)
-    made = [name for name in ids(ws) if name != "smith"]
-    assert [name.startswith("made-") for name in made] == [True, True]
-
-
 def test_the_order_of_the_ids_is_the_studys(ws: Workspace, add: Add, tmp_path: Path) -> None:
     add(record("First", doi="10.1000/a", pmid="1"))
     path = tmp_path / "more.jsonl"
@@ -136,20 +119,6 @@ def test_a_paper_cites_by_any_id_papers_that_come_before_or_after(ws: Workspace,
     assert (name, kept) == ("refs.jsonl", 3)
 
 
-def test_several_ids_of_one_cited_work_are_one_citation(ws: Workspace, add: Add) -> None:
-    both, unknown = (("pmid", "7"), ("doi", "10.1000/B")), (("doi", "10.1000/none"), ("pmid", "8"))
-    add(record("Citing", doi="10.1000/a", cited=[both, unknown]))
-    assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("pmid:7", "doi:10.1000/none")
-    add(record("Cited", doi="10.1000/b"), name="more.jsonl")
-    assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("10.1000/b", "doi:10.1000/none")
-
-
-def test_what_other_records_of_a_paper_cite_it_cites_and_itself_it_does_not(ws: Workspace, add: Add) -> None:
-    again = record("Citing", openalex="W1", doi="10.1000/a", cited=[["openalex", "W1"], ["openalex", "W2"]])
-    add(CITING, CITED, again, record("Last", openalex="W2"))
-    assert papers_of(ws, ["10.1000/a"])["10.1000/a"].citations == ("10.1000/b", "openalex:W9", "W2")
-
-
 def contents(ws: Workspace) -> dict[str, bytes]:
     """Every file of the corpus but its times."""
     files = sorted(path for path in ws.corpus.rglob("*") if path.is_file())
@@ -162,41 +131,6 @@ def test_the_same_file_again_changes_nothing(ws: Workspace, add: Add) -> None:
     found = add(CITING, CITED, CITED | {"doi": None, "openalex": "W2"})
     assert (found.kept, found.citations) == (0, 3)
     assert {path: path.stat().st_mtime_ns for path in ws.corpus.rglob("*") if path.is_file()} == before
-    with ws.reading() as session:
-        assert broken_links(ws, session) == ()
-
-
-def test_files_again_in_another_order_or_call_by_call_change_nothing(ws: Workspace, add: Add, tmp_path: Path) -> None:
-    one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
-    one.write_text(json.dumps(CITING) + "\n")
-    other.write_text(json.dumps(CITED | {"cited": [["doi", "10.1000/A"]]}) + "\n")
-    given = [[one, other], [other, one], [other], [one]]
-    for files in given:
-        found = corpus.add(ws, files, form=LIBRARY, dry_run=False, advance=quietly)
-        assert found.citations == sum({one: 3, other: 1}[file] for file in files)
-        if files is given[0]:
-            before = contents(ws)
-    assert contents(ws) == before
-    assert [(one.name, one.kept) for one in added_files(ws.corpus)] == [("one.jsonl and 1 other file", 4)]
-    apart = copied(Small(), "made", tmp_path / "apart").replaced("machine", processes=1)
-    for file in (one, other):
-        corpus.add(apart, [file], form=LIBRARY, dry_run=False, advance=quietly)
-    assert cited_by(apart.corpus, ids(apart)) == cited_by(ws.corpus, ids(ws))
-    assert [(one.name, one.kept) for one in added_files(apart.corpus)] == [("one.jsonl", 3), ("other.jsonl", 1)]
-
-
-def test_a_corrected_file_adds_what_is_new_in_it_alone(ws: Workspace, add: Add) -> None:
-    add(CITING, CITED)
-    before = contents(ws)
-    corrected = CITING | {"abstract": f"It is said better. {TEXT}"}
-    found = add(corrected, CITED)
-    assert found.rejected == {"id seen before, other content": 1, "id seen before, same content": 1}
-    assert found.differing_ids == ("10.1000/a",)
-    # What was left out is listed in a file next to the corpus.
-    assert {name: body for name, body in contents(ws).items() if not name.startswith("lists-")} == before
-    add(corrected | {"cited": [*CITING["cited"], ["openalex", "W8"]]}, CITED)
-    assert [one.kept for one in added_files(ws.corpus)] == [3, 1]
-    assert {*cited_by(ws.corpus, ["10.1000/a"])["10.1000/a"]} == {"10.1000/b", "openalex:W9", "openalex:W8"}
     with ws.reading() as session:
         assert broken_links(ws, session) == ()
 
@@ -263,22 +197,3 @@ def test_a_query_names_its_paper_by_any_id(ws: Workspace, add: Add) -> None:
     for given in ("W2", "pmid:2", "10.1000/c"):
         with pytest.raises(InputError, match="not known"):
             query.add(ws, given, facet="method", sentences="1", dry_run=True)
-
-
-def test_other_ids_are_vouched_for(ws: Workspace, add: Add) -> None:
-    add(CITING, CITED)
-    (file,) = (ws.corpus / IDS).glob("*.parquet")
-    file.write_bytes(b"other")
-    with ws.reading() as session:
-        (told,) = broken_links(ws, session)
-    assert told.startswith(f"corpus/ids/{file.name}: changed")
-
-
-def test_a_dry_run_writes_nothing(ws: Workspace, add: Add, tmp_path: Path) -> None:
-    add(CITED)
-    before = contents(ws)
-    path = tmp_path / "dry.jsonl"
-    path.write_text(json.dumps(CITING) + "\n" + json.dumps(record("Cited", pmid="2")) + "\n")
-    found = corpus.add(ws, [path], form=LIBRARY, dry_run=True, advance=quietly)
-    assert (found.kept, found.same_paper) == (1, (("10.1000/b", "2"),))
-    assert contents(ws) == before

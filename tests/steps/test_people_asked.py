@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor, Assignment, PairKey
-from annot.publishing.report import study_tables
 from annot.publishing.report.status_page import StatusWords
-from annot.steps import agreement, publish, status_page, training
+from annot.steps import agreement, status_page, training
 from annot.store import people, projects, trials
 from annot.store.answers import JUDGEMENTS
 from annot.store.models import Gold, Plan
@@ -60,14 +58,6 @@ def test_comments_are_listed_from_a_moment_on_newest_first(ws: Workspace) -> Non
     assert listed("2031-03-02T00:00:01+00:00") == ["of 12"]
 
 
-def test_a_comment_has_its_minute_and_grade() -> None:
-    one = study_tables.Comment("2031-03-01T10:20:30+00:00", "a1", "q", "d", "method", 1, 0, None, "why", True)
-    rows = [one, replace(one, judged_at=None, grade=None), replace(one, grade=None, cannot_judge="too short")]
-    table = study_tables.COMMENTS.of(rows)
-    assert [row[0] for row in table.rows] == ["2031-03-01 10:20", "-", "2031-03-01 10:20"]
-    assert [row[table.headings.index("grade")] for row in table.rows] == [0, "none", "too short"]
-
-
 # -- training ----------------------------------------------------------------------------------------------------------
 
 
@@ -101,15 +91,6 @@ def test_gold_pairs_of_a_file_take_the_place_of_others(ws: Workspace) -> None:
             assert trials.read_gold(session) == (Gold(QUERY, "d00", grade, "", 1),)
 
 
-def test_a_gold_pair_says_why_it_has_its_grade() -> None:
-    given = [SimpleNamespace(pair=("q", name), comment=f"of {name}") for name in ("a", "b", "a")]
-    given.append(SimpleNamespace(pair=("q", "a"), comment=""))
-    settled = SimpleNamespace(reason="the rule", comment="see page 2")
-    outcome: Any = SimpleNamespace(judgements=given, adjudications={("q", "c"): settled})
-    assert training._why(outcome, "q", "a") == "the assessors agreed: of a: of a"
-    assert training._why(outcome, "q", "c") == "the rule: see page 2"
-
-
 def test_pairs_that_a_person_met_are_not_hidden_from_them(ws: Workspace) -> None:
     """a3 has the pairs of the first query in part; what a1 and a2 have is all that is settled."""
     with ws.writing() as session:
@@ -139,12 +120,6 @@ def test_the_page_of_a_meeting_goes_to_the_exports_or_the_folder_named(ws: Works
     assert (other.path, other.pairs) == (tmp_path / "out" / "meeting.html", 2)
     assert found.pairs == 10
     assert (tmp_path / "out" / "meeting.md").is_file()
-
-
-def test_a_datasheet_is_markdown_and_a_page(ws: Workspace) -> None:
-    found = publish.write_datasheet(ws)
-    assert found.page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
-    assert "<!doctype" not in found.markdown.read_text(encoding="utf-8").lower()
 
 
 # -- sub-study ---------------------------------------------------------------------------------------------------------

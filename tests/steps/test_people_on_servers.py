@@ -20,7 +20,6 @@ from small_study import Small
 from studio_in_memory import StudioInMemory
 from study_stages import copied
 
-URL = "https://ann.example.org"
 NOT_THERE = "the server does not have this account yet; the person signs up at"
 
 

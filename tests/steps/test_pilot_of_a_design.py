@@ -36,12 +36,6 @@ def test_two_people_on_a_pair_are_a_pilot_for_teams_of_any_size(pilot: Workspace
     assert found.forecast.judgements == found.forecast.pairs * team
 
 
-def test_the_study_gives_what_is_not_named(pilot: Workspace) -> None:
-    assert forecast(pilot, team=2) == forecast(pilot, team=2, queries=4, assessors=2)
-    twice = forecast(pilot, team=2, queries=8)
-    assert twice.forecast.pairs == 2 * forecast(pilot, team=2).forecast.pairs
-
-
 def test_a_coefficient_that_does_not_exist_is_named(pilot: Workspace) -> None:
     with pytest.raises(InputError, match="--coefficient"):
         design(pilot, queries=None, assessors=None, per_method=None, coefficient="kapa")

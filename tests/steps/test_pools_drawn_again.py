@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
 from annot.pools.pool_design import DesignOverrides
 from annot.steps import pool
 from annot.store import pools
@@ -76,13 +74,6 @@ def test_pools_of_other_papers_stay_if_some_are_named(ws: Workspace) -> None:
         assert (entries(ws), depths(ws)["p2"]) == (after, 3)
 
 
-def test_rankings_are_as_deep_as_the_deepest_design(ws: Workspace) -> None:
-    drawn(ws)
-    drawn(ws, only=("p2",), overrides=DesignOverrides(ranking_depth=6))
-    lines = (ws.rankings / "abs_tfidf.run").read_text(encoding="utf-8").splitlines()
-    assert {name: sum(line.startswith(f"{name} ") for line in lines) for name in PAPERS}["p1"] == 8
-
-
 def test_a_method_that_is_left_out_is_noted(ws: Workspace) -> None:
     found = drawn(ws, overrides=DesignOverrides(without=("title_tfidf",)))
     assert any("title_tfidf" in note for note in found.notes)
@@ -97,22 +88,6 @@ def test_a_method_without_vectors_is_left_out_with_a_note(ws: Workspace) -> None
     found = drawn(ws.replaced("pool", methods=(*METHODS, "specter")))
     assert any("specter" in note for note in found.notes)
     assert {one.size for one in found.pools} == {4}
-
-
-@pytest.mark.parametrize(("method", "noted"), [("abs_tfidf", True), ("abs_cbow", False)])
-def test_few_abstracts_are_noted_of_methods_that_draw(ws: Workspace, method: str, noted: bool) -> None:
-    drawn(ws)
-    path = ws.rankings / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["methods"][method] = {"word_vectors": {"abstracts": 3}}
-    path.write_text(json.dumps(manifest), encoding="utf-8")
-    notes = drawn(ws, frozen=True, dry_run=True).notes
-    assert any(method in note for note in notes) is noted
-
-
-def test_only_queries_and_their_papers_can_be_named(ws: Workspace) -> None:
-    with pytest.raises(InputError, match="p9"):
-        drawn(ws, only=("p9",))
 
 
 def test_a_pool_is_shown_with_titles_and_counted(ws: Workspace) -> None:

@@ -11,7 +11,7 @@ from annot.base.records import Paper, Query
 from annot.steps import query
 from annot.store import facet_labels, pools, runs
 from annot.store.papers import PaperWriter
-from annot.store.pools import put_queries, read_queries
+from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
 from small_study import LABELS, QUERIES, Small
 from study_stages import copied
@@ -38,11 +38,6 @@ def test_a_query_has_the_sentences_of_its_facet_or_those_chosen(ws: Workspace) -
     assert stored(ws).keys() == {*(one.query_id for one in QUERIES), "d00-method"}
 
 
-def test_a_paper_outside_the_corpus_gets_no_query(ws: Workspace) -> None:
-    with pytest.raises(InputError, match="d0000"):
-        query.add(ws, "d0000", facet="method", sentences=None, dry_run=True)
-
-
 def test_queries_of_a_file_are_added_all_or_none(ws: Workspace) -> None:
     file = ws.root / "queries.csv"
     file.write_text("paper_id,facet,sentences\nd00,method,\nd01,result,3\n", encoding="utf-8")
@@ -66,15 +61,6 @@ def test_the_pool_goes_with_the_last_query_of_its_paper(ws: Workspace) -> None:
     assert (last.with_pool, last.queries) == (True, 3)
     with ws.reading() as session:
         assert pools.read_pools(session).keys() == {"p2", "p3", "p4"}
-
-
-def test_sentences_are_listed_from_one_with_the_title_of_their_paper(ws: Workspace) -> None:
-    (first, *_) = query.listing(ws)
-    assert (first.query_id, first.title, first.year, first.sentences) == ("p1-method", "Title of p1", 2001, (2,))
-    with ws.writing() as session:
-        put_queries(session, [Query("elsewhere-method", "elsewhere", "method", ())])
-    away = next(one for one in query.listing(ws) if one.topic_id == "elsewhere")
-    assert (away.year, away.title, away.sentences) == (None, "", ())
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
@@ -116,12 +102,6 @@ def test_what_two_folds_share_is_noted() -> None:
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_sample_without_a_paper_says_from_which_years_the_papers_are() -> None:
-    assert "has a year" in query._nothing_drawn([(1, 2)], {}).message
-    found = query._nothing_drawn([(1990, 1994), (1995, 1999)], {2003: 1, 2001: 4, 2002: 2})
-    assert "found no paper of 1990-1994, 1995-1999; the papers in the corpus are from 2001 to 2003" in found.message
 
 
 def test_papers_without_labels_are_not_drawn_if_others_have_some(ws: Workspace) -> None:

@@ -8,17 +8,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
-from statistics import stdev
 
 import pytest
 from annot.base.errors import InputError, SettingsError
-from annot.base.records import Judgement
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.evaluation.measures import OpinionEffect
 from annot.measuring.sampled_study import drawn_pairs
 from annot.publishing.release.parts import sample_files
-from annot.steps import backup, evaluate, plan, publish
-from annot.store.answers import JUDGEMENTS, Ruling, TextRuling, add_rulings
+from annot.steps import evaluate, plan, publish
+from annot.store.answers import Ruling, TextRuling, add_rulings
 from annot.store.models import AskedModel, ModelCall, PoolSample
 from annot.store.shown import as_json, hash_of_text, keep_contents, record_versions, version
 from annot.study.snapshot import exported_qrels, read_snapshot
@@ -26,8 +24,7 @@ from annot.study.workspace import Workspace
 from annot_opinions import stored
 from command_line import annot
 from sampled_study import DOCUMENTS, grade_of, judged, pooled, rankings
-from small_study import QUERIES, RECORDED, sourced
-from study_stages import quietly
+from small_study import QUERIES
 
 SENT, LATER = "2031-03-01T00:00:00+00:00", "2031-03-15T00:00:00+00:00"
 BEFORE, AFTER = "2031-03-14T17:59:59.500+00:00", "2031-03-14T18:00:01.000+00:00"
@@ -128,13 +125,6 @@ def predictions(ws: Workspace) -> dict[str, dict[str, tuple[float, ...]]]:
     }
 
 
-def test_the_draw_is_the_same_with_and_without(made: Workspace, plain: Workspace) -> None:
-    without, ours = sample_of(plain), sample_of(made)
-    assert without.pairs == ours.pairs
-    assert (without.design.cheap_label, ours.design.cheap_label) == (None, "small")
-    assert without.design._replace(created="") == ours.design._replace(created="", cheap_label=None)
-
-
 def test_both_estimates_are_printed_and_which_interval_is_narrower(made: Workspace, plain: Workspace) -> None:
     found, alone = measured(made), measured(plain)
     one = opinion_of(found)
@@ -161,35 +151,6 @@ def test_both_estimates_are_printed_and_which_interval_is_narrower(made: Workspa
     publish.write_datasheet(made)
     for name in ("report.md", "datasheet.md"):
         assert f"{one.told[0].upper()}{one.told[1:]}." in (made.exports / name).read_text(encoding="utf-8")
-
-
-def test_by_how_much_the_interval_is_narrower_is_that_of_the_scatter_over_topics(
-    made: Workspace, plain: Workspace
-) -> None:
-    widths = []
-    for ws in (made, plain):
-        found = measured(ws)
-        values = [found.evaluations[tag][found.convention].queries for tag in ("forward", "backward")]
-        apart = [one.values[found.measure] - other.values[found.measure] for one, other in zip(*values, strict=True)]
-        widths.append(stdev(apart))
-    assert opinion_of(measured(made)).difference == pytest.approx(widths[0] / widths[1] - 1)
-
-
-@pytest.mark.parametrize(
-    ("by", "told"),
-    [
-        ((-0.124, -0.3), "the interval of a difference is 12% narrower than with the rankings alone"),
-        ((0.031, None), "the interval of a difference is 3% wider than with the rankings alone"),
-        ((0.004, None), "the interval of a difference is as wide as with the rankings alone"),
-        ((None, -0.3), "the interval of a run is 30% narrower than with the rankings alone"),
-    ],
-)
-def test_what_the_opinion_brings_is_told_in_a_sentence(by: tuple[float | None, ...], told: str) -> None:
-    found = OpinionEffect("small", "tiny", 9, *by, {})
-    assert found.told == f"with the opinion of small as prediction, {told}"
-    nothing = OpinionEffect("small", "", 0, None, None, {})
-    assert nothing.told.startswith("the opinion of small predicts nothing, because the model was not asked in time")
-    assert OpinionEffect("small", "tiny", 9, None, None, {}).told == "the opinion of small and the rankings predict"
 
 
 def test_the_page_of_the_release_gives_the_same_figures_and_says_what_predicts(made: Workspace, tmp_path: Path) -> None:
@@ -268,11 +229,6 @@ def test_a_text_that_is_corrected_changes_no_prediction_whatever_was_drawn(to_as
     assert note.startswith(f"on {others} pair")
 
 
-def test_topics_whose_gold_pairs_are_examples_in_the_prompt_are_left_to_the_rankings(to_ask: Workspace) -> None:
-    asked(to_ask, examples=(("p2-method", "of another pool"),))
-    assert {query_id for query_id, of in predictions(to_ask).items() if not of} == {"p2-method"}
-
-
 def test_it_is_set_changed_and_removed_until_judgements_are_pulled_and_never_after(tmp_path: Path) -> None:
     ws = pooled(tmp_path)
     planned(ws)
@@ -299,23 +255,6 @@ def test_it_is_set_changed_and_removed_until_judgements_are_pulled_and_never_aft
     planned(labelled(ws, section="tiny"), 0.5)
 
 
-def test_a_pilot_that_was_judged_whole_does_not_fix_it(tmp_path: Path) -> None:
-    ws = pooled(tmp_path)
-    plan.make(ws, queries=("p1-method",), shares={}, seed=None, grow=False, dry_run=False)
-    said = [
-        Judgement(*one.pair, one.assessor, 1, judged_at=RECORDED, lead_time=30.0)
-        for one in read_snapshot(ws).assignments
-    ]
-    with ws.writing() as session:
-        JUDGEMENTS.record(session, sourced(said), recorded_at=RECORDED)
-    for name in (None, "small"):
-        ws = labelled(ws, name)
-        plan.make(
-            ws, queries=(), shares={}, seed=None, grow=True, dry_run=False, sample=0.33, only_new=name is None
-        )  # fmt: skip
-        assert sample_of(ws).design.cheap_label == name
-
-
 def test_what_cannot_predict_is_refused_where_the_plan_is_made(tmp_path: Path) -> None:
     ws = labelled(pooled(tmp_path), "smal")
     with pytest.raises(InputError, match=r"no opinion is called 'smal'; did you mean 'small'\?") as error:
@@ -336,10 +275,3 @@ def test_what_cannot_predict_is_refused_where_the_plan_is_made(tmp_path: Path) -
     with pytest.raises(SettingsError) as wrong:
         Workspace.open(ws.root)
     assert "sample.cheap_label: predicts nothing with `predict" in str(wrong.value.faults)
-
-
-def test_a_study_from_a_backup_has_the_same_estimates(made: Workspace, tmp_path: Path) -> None:
-    backup.backup(made, tmp_path / "study.zip", dry_run=False, advance=quietly)
-    backup.restore(tmp_path / "study.zip", tmp_path / "again", replace=False, wait_seconds=1, dry_run=False)
-    assert sample_of(Workspace.open(tmp_path / "again")) == sample_of(made)
-    assert opinion_of(measured(Workspace.open(tmp_path / "again"))) == opinion_of(measured(made))

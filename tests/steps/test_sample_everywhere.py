@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
-from pathlib import Path
 from statistics import mean
 
 import annot
@@ -160,19 +159,3 @@ def test_only_drawn_pairs_are_errors_and_the_command_says_so(half: Workspace) ->
     assert [note.split(":")[0] for note in evaluate.error_sheet_notes(half)] == [
         f"only the {len(drawn)} drawn pairs of the {len(WHOLE)} in the pools can be in it"
     ]
-
-
-def test_final_grades_in_python_stay_what_was_judged_and_a_note_says_so(half: Workspace) -> None:
-    study = annot.open_study(half.root)
-    found = annot.evaluate(study.runs, study.qrels, convention="trec")
-    frame = found.to_frame()
-    kept = frame[(frame["run"] == RUN) & (frame["measure"] == "nDCG")]
-    assert float(kept["value"].iloc[0]) == pytest.approx(truth(exported_qrels(read_snapshot(half))))
-    assert any("a sample of the pools" in note for note in found.notes)
-
-
-def test_no_query_of_a_study_in_progress_is_measured_on_nothing(tmp_path: Path) -> None:
-    ws = judged(pooled(tmp_path), share=0.3, leave=20)
-    page = publish.write_browse_page(ws, partial=True)
-    assert page.graded
-    assert publish.write_report(ws).is_file()

@@ -17,11 +17,10 @@ from annot.steps.forecast import ShareFound, share_for, shares
 from annot.store import people
 from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
-from command_line import annot, annot_done
 from sampled_study import pool_of
 from small_study import QUERIES, RECORDED, sourced
 from study_stages import quietly
-from test_sample_planned import make, on_record
+from test_sample_planned import make
 from test_sample_planned import ws as ws
 
 PAIR_HOURS = 2 * 90 / 3600
@@ -52,12 +51,6 @@ def test_hours_allow_the_largest_share_that_fits(ws: Workspace) -> None:
     assert found(ws, hours=1000.0).share == 1.0
 
 
-def test_a_budget_is_hours_at_the_hourly_rate(ws: Workspace) -> None:
-    rated = ws.replaced("forecast", hourly_rate=25.0)
-    assert found(rated, cost=100.0).share == found(ws, hours=4.0).share
-    assert "EUR" in found(rated, cost=100.0).notes[0]
-
-
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
@@ -71,33 +64,6 @@ def test_what_cannot_be_found_is_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         found(ws, **given)
-
-
-def test_a_share_is_never_below_what_is_drawn(ws: Workspace) -> None:
-    make(ws, 0.5)
-    with pytest.raises(InputError, match=r"--hours 4: enough for 0.333\d? of the pools, but 0.5 of them are drawn"):
-        found(ws, hours=4.0)
-    assert found(ws, hours=8.0).share == pytest.approx(0.6667, abs=0.0002)
-
-
-def test_hours_plan_as_the_share_does(ws: Workspace) -> None:
-    told = annot_done("plan", "--hours", 4, "--seconds", 90, folder=ws.root)
-    assert "--hours 4: enough for" in told.stderr
-    assert on_record(ws).design.share == found(ws, hours=4.0).share
-
-
-def test_hours_and_a_budget_leave_what_is_planned_whole_as_it_is(ws: Workspace) -> None:
-    make(ws, None, "p1-method", "p2-method")
-    found = annot_done("plan", "--hours", 8, "--seconds", 90, "--only-new", "--grow", folder=ws.root)
-    assert "of the pairs that are not planned yet" in found.stderr
-    sample = on_record(ws)
-    whole = sum(one.probability for one in sample.pairs.values() if one.query_id in ("p1-method", "p2-method"))
-    assert whole == 120
-    # 8 hours are 160 pairs, of which 120 were planned.
-    assert sum(one.probability for one in sample.pairs.values()) == pytest.approx(160, abs=0.02)
-    assert sample.design.share == pytest.approx(40 / 120, abs=0.0002)
-    alone = annot("plan", "--only-new", folder=ws.root)
-    assert "--only-new can only be used with --sample, --hours or --cost" in alone.stderr
 
 
 def graded(rank: int, query: int) -> int:
@@ -190,17 +156,6 @@ def test_shares_are_drawn_again_from_what_is_judged(judged: Workspace) -> None:
     # Two people share the work.
     assert found.rows[-1].hours.value == pytest.approx(2 * 240 * (30 + 60) / 2 / 3600)
     assert looked_at(judged, 0.5).rows == (found.rows[3],)
-
-
-def test_the_table_and_the_dry_run_say_the_same(judged: Workspace, ws: Workspace) -> None:
-    shown = annot_done("forecast", "--sample", folder=judged.root)
-    assert "33%" in shown.stdout
-    assert "estimated from the 4 finished queries of this study and 2 pooling methods:" in shown.stdout
-    data = annot_done("forecast", "--sample", "--json", folder=judged.root).data
-    row = annot_done("plan", "--sample", 1, "--dry-run", "--json", folder=judged.root).data["forecast"]["rows"]
-    assert row == [data["rows"][-1]]
-    csv = annot_done("forecast", "--sample", "--csv", folder=judged.root).stdout.splitlines()
-    assert len(csv) > 6
 
 
 @pytest.mark.parametrize("share", [0.3, None])

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Addition, Assessor, Pool, Qrel, ScoredDoc
+from annot.base.records import Addition, Pool, Qrel, ScoredDoc
 from annot.formats.trec import write_run
 from annot.judging.plan_on_record import check
 from annot.judging.pool_samples import sample_of
-from annot.judging.stage import Stage
 from annot.measuring.sampled.estimates import pools_of
-from annot.pools.pooling import LEAST, extend
+from annot.pools.pooling import extend
 from annot.publishing.release.parts import sample_files
-from annot.steps import evaluate, plan, pool, publish
-from annot.steps.changes import leave
+from annot.steps import evaluate, plan, publish
 from annot.steps.plan import PlanSummary
 from annot.steps.query import remove
 from annot.steps.status import status
@@ -28,9 +25,8 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from measured_runs import estimates
 from measured_runs import evaluate as plainly
-from sampled_study import DOCUMENTS, WHOLE, N, grade_of, judged, pool_of, pooled
+from sampled_study import DOCUMENTS, WHOLE, grade_of, judged, pool_of, pooled
 from small_study import QUERIES
-from study_stages import quietly
 from test_plan_made import sent
 from test_sample_measured import measure, values
 from test_sample_planned import drawn, make, on_record
@@ -138,22 +134,6 @@ def test_a_top_up_is_drawn_as_the_study_was_and_a_larger_share_only_adds_pairs(w
         grow(ws, 0.3)
 
 
-def test_the_next_step_counts_the_pairs_that_are_new_in_sampled_pools(ws: Workspace) -> None:
-    make(ws, 0.3)
-    sent(ws, {query.query_id for query in QUERIES})
-    top_up(ws, "p1", "p2", "p3", "p4")
-    coming = status(ws)
-    made = grow(ws)
-    new = len(drawn(ws) & PAIRS)
-    assert 0 < new < len(PAIRS)
-    assert coming.next_command == "annot plan --grow"
-    assert coming.next_why == "120 pairs new in the pools, from which the sample is not drawn yet"
-    assert made.new == 2 * new
-    assert "new in the pools" not in status(ws).next_why
-    with ws.reading() as session:
-        assert (Stage(session, ws).facts().growing, Stage(session, ws).facts().undrawn) == (0, 0)
-
-
 @pytest.mark.parametrize("whole", [False, True])
 def test_what_is_made_of_a_study_after_a_top_up_has_its_estimates(ws: Workspace, whole: bool) -> None:
     judged(ws, share=None if whole else 0.5)
@@ -171,29 +151,6 @@ def test_what_is_made_of_a_study_after_a_top_up_has_its_estimates(ws: Workspace,
     assert len(rows) == len(WHOLE) + len(PAIRS)
     assert ({row[3] for row in rows if row[1] in DOCUMENTS} == {"1.0"}) is whole
     assert status(ws).not_drawn == sum(not row[2] for row in rows)
-
-
-def test_topping_up_says_what_the_plan_will_draw(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    make(ws, 0.5)
-    apart = SimpleNamespace(texts=(), of_same_title=lambda ids: dict.fromkeys(ids, ()))
-    monkeypatch.setattr(pool.admission, "near_duplicates", lambda ws, *, keep, advance: apart)
-    monkeypatch.setattr(pool.frozen_rankings, "read_rankings", lambda ws, wanted: {})
-    added = pool.add(ws, "p1", ("d99",), reason="found by hand", by="me", grow=False, dry_run=False, advance=quietly)
-    assert "a sample of the pools is judged: `annot plan` draws from the new pairs as before, with a share of 0.5" in (
-        added.notes
-    )
-    make(ws)
-    found = on_record(ws).pairs["p1-method", "d99"]
-    assert (found.rank, found.batch, found.probability, found.drawn) == (None, 2, 1.0, True)
-
-
-def test_a_query_that_comes_later_has_its_eight_pairs_too(ws: Workspace) -> None:
-    make(ws, 0.1, "p1-method")
-    make(ws)
-    expected: dict[str, float] = {}
-    for one in on_record(ws).pairs.values():
-        expected[one.query_id] = expected.get(one.query_id, 0.0) + one.probability
-    assert list(expected.values()) == pytest.approx([LEAST] * 4, abs=1e-4)
 
 
 def test_beside_pairs_that_were_planned_whole_a_sample_is_drawn_only_if_asked(ws: Workspace) -> None:
@@ -221,21 +178,6 @@ def test_beside_pairs_that_were_planned_whole_a_sample_is_drawn_only_if_asked(ws
     assert of_batch(on_record(ws), 0) == pilot
     with pytest.raises(InputError, match=r"0.6 of the pools are drawn already"):
         grow(ws, 0.3)
-
-
-def test_where_all_is_planned_whole_there_is_nothing_to_draw_until_the_pools_grow(ws: Workspace) -> None:
-    make(ws)
-    with pytest.raises(InputError, match="240 pairs of whole pools are planned already") as error:
-        make(ws, 0.3)
-    assert "annot plan --withdraw" in str(error.value.hint)
-    with pytest.raises(InputError, match="--only-new: all pairs of the pools are planned already"):
-        grow(ws, 0.3, only_new=True)
-    top_up(ws, "p1")
-    made = grow(ws, 0.33, only_new=True)
-    sample = on_record(ws)
-    assert (len(of_batch(sample, 0)), len(of_batch(sample, 1))) == (240, 30)
-    assert sum(one.probability for one in sample.pairs.values()) == pytest.approx(240 + 9.9, abs=1e-3)
-    assert made.pairs == len(drawn(ws)) < 270
 
 
 def test_a_study_judged_whole_gives_the_same_figures_with_nothing_but_a_new_systems_finds_estimated(
@@ -283,31 +225,6 @@ def test_a_query_leaves_a_sample_by_query_and_the_others_stay_as_they_are(ws: Wo
     assert on_record(ws).pairs == {pair: one for pair, one in before.items() if pair[0] != "p1-method"}
     assert make(ws).new == 0
     assert check(ws).faults == ()
-
-
-def test_an_assessor_who_leaves_takes_no_pair_out_of_the_sample(ws: Workspace) -> None:
-    make(ws, 0.3)
-    before = drawn(ws)
-    with ws.writing() as session:
-        people.put_assessors(session, [Assessor("a3", "cy@example.org", False)])
-    leave(ws, "a1", successor=None, contest=False, offline=True, dry_run=False)
-    grow(ws)
-    assert drawn(ws) == _planned(ws) == before
-    assert check(ws).faults == ()
-    grow(ws, 0.5)
-    assert drawn(ws) > before
-    assert check(ws).faults == ()
-
-
-def test_pairs_that_nobody_has_since_people_left_were_planned_whole_too(ws: Workspace) -> None:
-    make(ws, None, "p1-method")
-    for name in ("a1", "a2"):
-        leave(ws, name, successor=None, contest=False, offline=True, dry_run=False)
-    assert not _planned(ws)
-    with ws.writing() as session:
-        people.put_assessors(session, [Assessor(name, f"{name}@example.org", False) for name in ("a3", "a4")])
-    grow(ws, 0.3, only_new=True)
-    assert len(of_batch(on_record(ws), 0)) == N
 
 
 def _planned(ws: Workspace) -> set[tuple[str, str]]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
-from annot.measuring.measured import EVALUATION_FILE
+from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.steps import evaluate
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
@@ -61,35 +59,6 @@ def test_all_of_the_pools_drawn_is_all_of_them_judged(tmp_path: Path) -> None:
             whole = plainly(run, WHOLE, convention=convention, relevant_from=2, ties="order").mean
             for name in names:
                 assert values(found, convention, name)[tag] == pytest.approx(whole[name], abs=1e-9)
-
-
-def test_what_the_sample_costs_is_told_and_written(half: Workspace) -> None:
-    found = measure(half)
-    cost = found.sampled
-    assert cost is not None
-    assert cost.pairs == len(WHOLE)
-    assert cost.drawn == len(exported_qrels(read_snapshot(half)))
-    assert isinstance(cost.difference.value, float)
-    assert any(note.startswith("the sample widens intervals: that of a difference") for note in found.notes)
-    assert any(
-        note.startswith(f"{cost.drawn} of the {cost.pairs} pairs of the pools were judged") for note in found.notes
-    )
-    evaluate.evaluate(
-        half, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=print
-    )
-    written = json.loads((half.exports / EVALUATION_FILE).read_text(encoding="utf-8"))
-    assert written["sample"]["pairs"] == cost.pairs
-    assert {line.run for line in found.lines} == {"forward", "backward", CHANCE}
-    assert found.ceiling == ()
-    assert [verdict.facet for verdict in found.verdicts] != [TOGETHER]
-
-
-def test_what_recall_and_judged_documents_mean_in_a_sample_is_noted_where_they_are_shown(half: Workspace) -> None:
-    usual, asked = measure(half).notes, measure(half, measures=("Judged@10",)).notes
-    assert any(note.startswith("R@20: recall from a sample is less certain") for note in usual)
-    assert not any("whether drawn or not" in note for note in usual)
-    assert "Judged@10: the share of the first documents that are in a pool, whether drawn or not" in asked
-    assert set(values(measure(half, measures=("Judged@10",)), "trec", "Judged@10").values()) == {1.0}
 
 
 def test_a_measure_without_an_estimator_is_refused_with_the_reason(half: Workspace) -> None:

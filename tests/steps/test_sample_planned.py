@@ -74,24 +74,6 @@ def test_the_plan_made_again_is_the_same_and_a_larger_share_keeps_every_pair(ws:
         make(ws, 0.5)
 
 
-def test_two_ways_to_a_half_are_one(ws: Workspace, tmp_path: Path) -> None:
-    make(ws, 0.5)
-    at_once = on_record(ws).pairs
-    plan.withdraw(ws, queries=(), sent=False, dry_run=False)
-    with ws.reading() as session:
-        assert read_sample(session) is None
-    make(ws, 0.2)
-    make(ws, 0.5)
-    assert on_record(ws).pairs == at_once
-
-
-def test_the_rule_stays_once_pairs_are_drawn(ws: Workspace) -> None:
-    make(ws, 0.3)
-    with pytest.raises(InputError, match="the rule of a sample cannot change") as error:
-        make(ws.replaced("sample", floor=0.2), 0.5)
-    assert error.value.faults == ("sample.floor: found 0.2, drawn with 0.05",)
-
-
 def test_a_plan_of_whole_pools_does_not_turn_into_a_sample(ws: Workspace) -> None:
     make(ws)
     with pytest.raises(InputError, match="240 pairs of whole pools are planned already"):

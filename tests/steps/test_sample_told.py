@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from annot.judging.progress import running_agreement
 from annot.measuring.agreement.estimates import agreement_between, agreement_table
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
 from annot.measuring.measured import agreement_of, assessors_of
-from annot.measuring.sampled_study import grade_counts
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections.agreement import adjudicated, glance, headline
 from annot.publishing.report.sections.collection import final_grades
@@ -88,16 +86,6 @@ def test_grades_are_those_of_the_whole_pools_wherever_they_are_counted(half: Wor
     assert str(row["0"]) in text
 
 
-def test_pairs_that_nobody_can_judge_are_left_out_of_the_estimates(half: Workspace) -> None:
-    snapshot = read_snapshot(half)
-    before = grade_counts(snapshot)
-    closed = next(pair for pair, one in snapshot.sample.pairs.items() if one.drawn)  # type: ignore[union-attr]
-    outcome = replace(snapshot.outcome, unjudgeable=(closed,))
-    after = grade_counts(replace(snapshot, outcome=outcome))
-    assert after[closed[0]].documents == before[closed[0]].documents - 1
-    assert after[closed[0]].unknown == before[closed[0]].unknown
-
-
 def test_agreement_is_of_the_whole_pools_and_pooled(tmp_path: Path) -> None:
     """The two differ at the top of the rankings alone, where nearly all pairs are drawn."""
 
@@ -133,18 +121,6 @@ def test_agreement_is_of_the_whole_pools_and_pooled(tmp_path: Path) -> None:
     table = glance(found)
     assert "all pairs of the pools together" in table.caption
     assert any("A sample of the pools was judged" in note for note in headline(found).notes)
-
-
-def test_the_datasheet_has_pooled_agreement_and_counts_queries_without_figures_of_their_own(tmp_path: Path) -> None:
-    ws = judged(pooled(tmp_path), share=0.3)
-    study = Study(read_snapshot(ws))
-    assert study.agreement.too_thin > 0
-    publish.write_datasheet(ws)
-    text = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
-    assert "| coefficient | pairs of the pools together" in text
-    assert f"{study.agreement.too_thin} queries had too few for a figure of their own" in " ".join(text.split())
-    assert "median over queries" not in text
-    assert f"| Agreement, % | 100 | {len(QUERIES)} |" in text
 
 
 def test_two_qrels_agree_as_they_would_on_the_whole_pools(tmp_path: Path) -> None:

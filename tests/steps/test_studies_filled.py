@@ -8,12 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import InputError
 from annot.base.parallel import Engine
 from annot.base.records import NAMELESS_ADJUDICATOR, Decision, Judgement, Paper, Query, Source
 from annot.corpus.adding import Rejects, files_below, formats_of
 from annot.formats.corpora.datasets import SEMANTIC_SCHOLAR
-from annot.formats.corpora.pieces import Piece
 from annot.steps import corpus
 from annot.steps.setup import FOLDERS, init
 from annot.store import facet_labels, people
@@ -76,31 +75,6 @@ def test_shares_take_the_place_of_semantic_scholars_files(tmp_path: Path) -> Non
     assert found[0] == ("jsonl", "own.jsonl")
     assert {Path(name).parent for _, name in found[1:]} == {scratch / "shares"}
     assert corpus._joined(given[1:2], scratch, Engine.in_place(ws.machine), rejects) == given[1:2]
-
-
-def test_the_scratch_folder_is_empty_and_gone_at_the_end(tmp_path: Path) -> None:
-    place = tmp_path / "corpus"
-    for _ in range(2):
-        with corpus._scratch(place, False) as scratch:
-            assert (scratch.parent, list(scratch.iterdir())) == (place, [])
-            (scratch / "rest").write_text("x", encoding="utf-8")
-        assert list(place.iterdir()) == []
-    (place / corpus.SCRATCH).mkdir()
-    (place / corpus.SCRATCH / "left").write_text("by a killed one", encoding="utf-8")
-    with corpus._scratch(place, False) as scratch:
-        assert list(scratch.iterdir()) == []
-        scratch.rmdir()
-
-
-def test_files_are_remembered_once(tmp_path: Path) -> None:
-    ws = copied(Small(), "made", tmp_path / "study")
-    with ws.writing() as session:
-        put_import(session, ImportedSource(Source.UNRATED, "b", {}))
-    for content in ("a", "a", "b"):
-        corpus._remember(ws, content, {"read": len(content), "rejected": {}})
-    with ws.reading() as session:
-        known = [(one.what, one.source_sha256) for one in read_imports(session)]
-    assert sorted(known) == [("corpus", "a"), ("corpus", "b"), ("unrated queries", "b")]
 
 
 def lines_of(path: Path, *records: object) -> Path:
@@ -173,30 +147,6 @@ def test_citations_of_papers_of_the_corpus_are_kept_and_the_others_counted(ws: W
     assert not (ws.corpus / corpus.CITATIONS_SCRATCH).exists()
 
 
-def test_two_columns_and_lists_of_papers_are_cut_in_their_own_ways(tmp_path: Path) -> None:
-    columns = tmp_path / "edges.csv"
-    columns.write_text("citing,cited\nd00,d01\n", encoding="utf-8")
-    edges = lines_of(tmp_path / "edges.jsonl", edge("d00", "d01"))
-    for path in (columns, edges):
-        assert [Path(piece.path).name for piece in corpus._pieces(str(path))] == [path.name]
-
-
-def test_a_piece_read_for_a_look_writes_nothing(ws: Workspace, tmp_path: Path) -> None:
-    file = lines_of(tmp_path / "edges.jsonl", edge("d00", "d01"), edge("y", "d00"), {"citingcorpusid": 1})
-    (piece,) = corpus._pieces(str(file))
-    assert isinstance(piece, Piece)
-    found, rejected = corpus.read_edges(piece, corpus=ws.corpus, papers=("sha", None), folder=None)
-    assert rejected is None
-    assert (found.kept, found.read, found.places) == (1, 2, 3)
-    assert list(found.broken.values()) == [1]
-    folder = tmp_path / "out"
-    folder.mkdir()
-    _, rejected = corpus.read_edges(piece, corpus=ws.corpus, papers=("sha", None), folder=folder)
-    assert rejected is not None
-    assert rejected.is_file()
-    assert len(list(folder.glob("edges.jsonl-*.parquet"))) == 1
-
-
 # -- CSFCube -----------------------------------------------------------------------------------------------------------
 
 
@@ -248,15 +198,6 @@ def test_a_release_fills_an_empty_study_or_its_own(tmp_path: Path) -> None:
     importing._refuse_other_work(empty, "abc")
     with pytest.raises(InputError, match="found another study"):
         importing._refuse_other_work(empty, "def")
-
-
-def test_a_corpus_is_counted_and_its_near_duplicates_are_remembered(tmp_path: Path) -> None:
-    ws = copied(Small(), "labelled", tmp_path / "study")
-    found = corpus.contents(ws, advance=quietly)
-    assert (found.papers, found.years, found.without_year, found.near_duplicates) == (15, (2001, 2001), 0, ())
-    assert (ws.cache / "near-duplicates").is_dir()
-    with pytest.raises(MissingInput):
-        corpus.contents(copied(Small(), "made", tmp_path / "empty"), advance=quietly)
 
 
 def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: Path) -> None:

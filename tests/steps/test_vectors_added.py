@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import InputError
 from annot.base.records import Topic
 from annot.pools.pool_design import unranked_texts
 from annot.ranking.given_vectors import Coverage, Form, ImportedVectors, ImportedWordVectors
-from annot.ranking.systems.papers import VECTOR_SYSTEMS
 from annot.ranking.systems.system import digest_of
 from annot.steps import vectors
 from annot.store.pools import put_topics, remove_topic
@@ -76,14 +75,6 @@ def test_rows_of_the_corpus_are_kept_and_all_others_counted(ws: Workspace, tmp_p
     assert (one.metric, one.model, one.space) == ("cosine", "mine", "mine")
 
 
-def test_half_precision_and_a_model_are_kept_with_the_set(ws: Workspace, tmp_path: Path) -> None:
-    file, ids = npy(tmp_path / "given", {"d00": [1, 0, 3]})
-    found = added(ws, [file], ids, half=True, model="m", space="s")
-    assert (found.metric, found.precision) == ("l2", "float16")
-    (one,) = vectors.list_sets(ws)
-    assert (one.dimensions, one.precision, one.model, one.space, one.metric) == (3, "float16", "m", "s", "l2")
-
-
 def test_ids_belong_to_one_file(ws: Workspace, tmp_path: Path) -> None:
     file, ids = npy(tmp_path / "given", {"d00": [1, 0]})
     other, _ = npy(tmp_path / "other", {"d01": [1, 0]})
@@ -132,16 +123,6 @@ def test_an_encoder_is_known_by_name_or_is_a_folder(ws: Workspace, tmp_path: Pat
     assert len(found.space) == len("weights ") + 12
 
 
-def test_a_model_of_the_hub_has_one_slash(ws: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    with pytest.raises(MissingInput, match=r"no weights in|libraries that it needs are not installed"):
-        vectors._model(ws, "mine", "someone/some-model")
-    for wrong in ("nothing", "a/b/c"):
-        with pytest.raises(InputError, match="no such folder, and no encoder of this name"):
-            vectors._model(ws, "mine", wrong)
-
-
 def test_the_name_of_a_known_encoder_is_not_given_to_another_model(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -153,11 +134,6 @@ def test_the_name_of_a_known_encoder_is_not_given_to_another_model(
     place = weights(ws.root / "weights" / "specter")
     assert vectors._model(ws, "specter", hub).folder == place
     assert vectors._model(ws, "specter", "specter").folder == place
-
-
-def test_the_known_encoders_are_the_systems_that_have_weights() -> None:
-    assert vectors.KNOWN.keys() == {one.name for one in VECTOR_SYSTEMS if one.weights}
-    assert "specter" in vectors.KNOWN
 
 
 # -- words -------------------------------------------------------------------------------------------------------------

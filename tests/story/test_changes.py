@@ -9,15 +9,13 @@ from typing import Any
 
 import pytest
 from annot.base.errors import StudioError
-from annot.base.records import Assessor
 from annot.judging.exchange.collecting import PullResult
-from annot.steps import exchange, plan
-from annot.store import people
+from annot.steps import exchange
 from annot.store import projects as tasks_of_store
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import open_store
 from fixtures_studio import Studio
-from studies import Pair, Study, draw_pools, make_study
+from studies import Pair, Study, make_study
 from study_stages import quietly
 
 
@@ -105,35 +103,6 @@ def test_skipped_and_spoilt_answers_are_kept_and_flagged_and_never_a_grade(pushe
 
 
 # -- tasks and accounts ------------------------------------------------------------------------------------------------
-
-
-def test_a_plan_that_has_grown_is_sent_behind_what_is_there(pushed: Study) -> None:
-    before = {name: [task["id"] for task in pushed.on_server(name)] for name in ("a1", "a2")}
-    first = pushed.planned()
-    draw_pools(pushed.workspace, per_method=5, grow=True)
-    plan.make(pushed.workspace, queries=(), shares={}, seed=None, grow=True, dry_run=False)
-    send(pushed)
-    for name, pairs in pushed.planned().items():
-        there = pushed.on_server(name)
-        assert pairs[: len(first[name])] == first[name]
-        assert [task["data"]["pair_id"] for task in there] == ["/".join(pair) for pair in pairs]
-        assert [task["id"] for task in there][: len(before[name])] == before[name]
-
-
-def test_a_pull_after_an_account_was_changed_keeps_what_came_from_the_former_one(pushed: Study) -> None:
-    pair, other = pushed.planned()["a1"][:2]
-    pushed.judge("a1", {pair: 2})
-    fetch(pushed)
-    held = exported(pushed)
-    former = people_ids(pushed)["a1"]
-    with open_store(pushed.workspace.database_url) as store, store.begin() as session:
-        people.put_assessors(session, [Assessor("a1", "another@story.example.org", False)])
-    assert fetch(pushed).lost == ()
-    assert exported(pushed) == held
-    assert [one.account for one in history(pushed, pair, "a1")] == [former]
-    # What they still gave by the former account is theirs, too.
-    pushed.judge("a1", {other: 1})
-    assert row(fetch(pushed), "a1").judged == 2
 
 
 def people_ids(study: Study) -> dict[str, int | None]:

@@ -24,9 +24,6 @@ from fixtures_studio import Studio, written
 from studies import Study, address_of, make_study
 from study_stages import quietly
 
-HALT = "fic0802"
-"""The paper of the first query, for background; the other is fic0903, for method."""
-
 
 def send(study: Study, *names: str) -> list[tuple[str, int, int]]:
     options = RoundOptions(assessor=names)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.formats.citation_edges import CitingText, Context
+from annot_systems.citing_texts import CitingText, Context
 from annot_systems.training_examples import (
     RECIPES,
     CitationContext,

@@ -15,9 +15,9 @@ from annot.store import people, pools, projects
 from annot.store.answers import JUDGEMENTS
 from annot.store.models import AskedModel, ModelCall, Session
 from annot.store.pools import read_queries
-from annot.store.shown import Display, display_parts, hash_of_text
+from annot.store.shown import Display, display_parts, hash_of_text, in_force, read_histories
 from annot.study import workspace
-from annot.study.judged_texts import on_judged_texts
+from annot.study.judged_texts import judged_texts, paper_topics, texts_of_pair
 from annot.study.outcome import Pair, outcome_of
 from annot.study.workspace import SETTINGS_FILE, Workspace, given_text, write_file
 
@@ -169,6 +169,37 @@ def _named(path: Path, queries: Iterable[str]) -> list[Pair]:
             pairs[columns[0], columns[1 if len(columns) == 2 else 2]] = None
     faults.raise_if_any(hint="`annot query list` shows the queries", found=pairs, nothing="no pairs")
     return [*pairs]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Answers on the texts that pairs are judged on, and answers on other versions.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def on_judged_texts(session: Session, calls: Iterable[ModelCall]) -> tuple[list[ModelCall], list[ModelCall]]:
+    """Requests to a model that showed the texts that their pairs are judged on, and those that showed others.
+
+    A request without a recorded display showed the texts in force when it was sent.
+    """
+    calls = list(calls)
+    histories = {text_id: history for (part, text_id), history in read_histories(session).items() if part == "text"}
+    pairs, topics = judged_texts(session), paper_topics(session)
+    displays = display_parts(session, (call.shown_sha256 for call in calls))
+
+    def is_judged(call: ModelCall) -> bool:
+        required = pairs[call.pair].required if call.pair in pairs else {}
+        shown = displays.get(call.shown_sha256 or "", {})
+        return all(
+            (shown.get(part) or in_force(histories[text_id], call.sent_at))
+            == required.get(text_id, histories[text_id][-1][1])
+            for text_id, part in texts_of_pair(call.pair, topics).items()
+            if text_id in histories
+        )
+
+    sides: tuple[list[ModelCall], list[ModelCall]] = ([], [])
+    for call in calls:
+        sides[not is_judged(call)].append(call)
+    return sides
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from annot.base.records import grouped
 from annot.measuring.sampled_study import CheapLabel, Shares
 from annot.store.models import PoolSample
 from annot.store.pools import sample_judged_since
-from annot.study.judged_texts import on_judged_texts
 from annot.study.snapshot import Snapshot
 
 from annot_opinions import stored
+from annot_opinions.on_record import on_judged_texts
 
 
 def predict(snapshot: Snapshot, name: str) -> CheapLabel | None:

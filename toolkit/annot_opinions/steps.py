@@ -29,7 +29,6 @@ from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import models, pools, runs, trials
 from annot.store.models import AskedModel, ModelCall, Session
 from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
-from annot.study.judged_texts import on_judged_texts
 from annot.study.outcome import Pair
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
@@ -171,7 +170,7 @@ def ask(
             requester = asyncio.run(go(advance))
         with study.reading() as session:
             calls = stored.read_calls(session, name)
-            current, _ = on_judged_texts(session, calls)
+            current, _ = on_record.on_judged_texts(session, calls)
             standing = on_record.status_of(ws, session, stored.read_asked_model(session, name), calls)
             judged = pools.sample_judged_since(session) is not None
     open_pairs = {(*question.pair, question.repeat) for question in questions}
@@ -438,7 +437,8 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
         if (reason := on_record.check_early(ws, session, "shown", why=before_judging)) is not None:
             on_record.note_early(session, name, "shown", reason)
         current, others = (
-            list(stored.opinions_from(calls)) for calls in on_judged_texts(session, stored.read_calls(session, name))
+            list(stored.opinions_from(calls))
+            for calls in on_record.on_judged_texts(session, stored.read_calls(session, name))
         )
     grades = {
         pair: [opinion.grade for opinion in several if opinion.grade is not None]

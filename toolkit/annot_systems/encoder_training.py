@@ -18,7 +18,6 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import sha256_of
 from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
-from annot.formats.citation_edges import CitingText, read_citing_texts
 from annot.formats.input_files import csv_of, json_lines, opened
 from annot.publishing.report.figures import learning_curve
 from annot.publishing.report.tables import Column, Columns
@@ -29,6 +28,7 @@ from annot.store.pools import read_queries
 from annot.study.workspace import Workspace, check_files, write_file
 
 from annot_systems import training_examples
+from annot_systems.citing_texts import CitingText, read_citing_texts
 from annot_systems.training_examples import (
     DEV,
     TRAIN,

@@ -16,11 +16,12 @@ from annot.base.errors import Faults, InputError, MissingInput
 from annot.base.names import check_name
 from annot.base.records import Paper
 from annot.base.stats.inference import generator
-from annot.formats.citation_edges import CitingText
 from annot.formats.input_files import Strict, in_words, read_models
 from annot.formats.paper_text import count_words
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError
+
+from annot_systems.citing_texts import CitingText
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Recipes of the trained systems: the loss, the examples and the settings that each paper states.

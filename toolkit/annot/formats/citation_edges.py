@@ -2,10 +2,6 @@
 
 Semantic Scholar's `citations` (JSON Lines, https://api.semanticscholar.org/api-docs/datasets), two columns, and
 papers with the list of what they cite, in any format of `formats.corpora`.
-
-S2ORC's full texts (Lo et al. 2020) tell which sentence cites which papers. A line is a paper: `body_text`, paragraphs
-with `text` and `cite_spans` (`start`, `end`, `ref_id`), and `bib_entries`, which link a `ref_id` to the id of a paper
-(`link`, in the release of 2019 `links`). In that release both are in `grobid_parse`.
 """
 
 from __future__ import annotations
@@ -14,15 +10,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import BeforeValidator, Field, model_validator
-
-from annot.base.errors import Faults, InputError
+from annot.base.errors import InputError
 from annot.base.libraries import LazyLibrary
 from annot.base.names import counted
 from annot.formats.cleaning import ID_KINDS, identified, normalised_id
@@ -30,9 +23,7 @@ from annot.formats.corpora import FORMATS, format_named, format_of
 from annot.formats.corpora.pieces import BrokenRecord, Piece, head_of, json_records, read_lines
 from annot.formats.corpora.tables import CSV, IDS, PARQUET
 from annot.formats.corpora.xml_papers import PUBMED
-from annot.formats.input_files import SAVE_AS_UTF_8, Strict, opened, read_models, unicode_of_start
-from annot.formats.paper_records import number_as_text
-from annot.formats.paper_text import split_sentences
+from annot.formats.input_files import SAVE_AS_UTF_8, opened, unicode_of_start
 
 pyarrow = LazyLibrary("pyarrow", "compute", "csv", "json")
 
@@ -241,85 +232,3 @@ def _ids_and_cited(fields: Mapping[str, Any], *, bibliographic: bool) -> tuple[S
 def _columns(pairs: list[Any]) -> tuple[Any, Any]:
     citing, cited = zip(*pairs, strict=True) if pairs else ((), ())
     return pyarrow.array(citing, pyarrow.string()), pyarrow.array(cited, pyarrow.string())
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """A sentence of a paper, and its citations."""
-
-    text: str
-    cited: tuple[str, ...]
-    """Ids of papers, sorted, each once."""
-    unlinked: int
-    """Citations in it that the corpus knows no paper for."""
-
-
-@dataclass(frozen=True, slots=True)
-class CitingText:
-    """The places of a paper that cite something."""
-
-    paper_id: str
-    fields: tuple[str, ...]
-    """Fields of study, as `mag_field_of_study` names them; empty if the line does not say."""
-    contexts: tuple[Context, ...]
-
-
-def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText]:
-    """The papers of a file, one a line, as they come.
-
-    Raises InputError after the last line with every fault.
-    """
-    faults = Faults(name)
-    for _, paper in read_models(lines, faults, _Paper):
-        entries = paper.bib_entries.items()
-        linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
-        contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
-        yield CitingText(paper.paper_id, tuple(paper.mag_field_of_study), tuple(contexts))
-    faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
-
-
-def _contexts(part: _Paragraph, linked: Mapping[str, str]) -> Iterator[Context]:
-    end = 0
-    for sentence in split_sentences(part.text):
-        start = part.text.index(sentence, end)
-        end = start + len(sentence)
-        spans = [span for span in part.cite_spans if start <= span.start < end]
-        if spans:
-            cited = {linked[span.ref_id] for span in spans if span.ref_id is not None and span.ref_id in linked}
-            unlinked = sum(span.ref_id not in linked for span in spans)
-            yield Context(" ".join(sentence.split()), tuple(sorted(cited)), unlinked)
-
-
-def _empty(value: Any) -> Any:
-    return [] if value is None else value
-
-
-_Id = Annotated[str, BeforeValidator(number_as_text)]
-
-
-class _Span(Strict):
-    start: int
-    ref_id: str | None = None
-
-
-class _Paragraph(Strict):
-    text: str
-    cite_spans: Annotated[list[_Span], BeforeValidator(_empty)] = Field([])
-
-
-class _Entry(Strict):
-    link: _Id | None = None
-    links: _Id | None = None
-
-
-class _Paper(Strict):
-    paper_id: Annotated[_Id, Field(min_length=1)]
-    body_text: list[_Paragraph]
-    bib_entries: dict[str, _Entry]
-    mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = Field([])
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_every_release(cls, record: dict[str, Any]) -> dict[str, Any]:
-        fields = record.get("mag_field_of_study") or (record.get("metadata") or {}).get("mag_field_of_study")
-        return {**record, **(record.get("grobid_parse") or {}), "mag_field_of_study": fields}

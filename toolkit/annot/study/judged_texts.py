@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from annot.base.records import PairKey, PairReturn, grouped
 from annot.store import people
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAnswer, TextRuling, read_returned, read_rulings
-from annot.store.models import ModelCall, Session, StoredRound
+from annot.store.models import Session, StoredRound
 from annot.store.pools import read_queries, read_topics
 from annot.store.projects import read_projects
 from annot.store.shown import (
@@ -131,32 +131,6 @@ def tasks_on_other_texts(
     return tasks_of
 
 
-def on_judged_texts(session: Session, calls: Iterable[ModelCall]) -> tuple[list[ModelCall], list[ModelCall]]:
-    """Requests to a model that showed the texts that their pairs are judged on, and those that showed others.
-
-    A request without a recorded display showed the texts in force when it was sent.
-    """
-    calls = list(calls)
-    histories = {text_id: history for (part, text_id), history in read_histories(session).items() if part == "text"}
-    pairs, topics = judged_texts(session), paper_topics(session)
-    displays = display_parts(session, (call.shown_sha256 for call in calls))
-
-    def is_judged(call: ModelCall) -> bool:
-        required = pairs[call.pair].required if call.pair in pairs else {}
-        shown = displays.get(call.shown_sha256 or "", {})
-        return all(
-            (shown.get(part) or in_force(histories[text_id], call.sent_at))
-            == required.get(text_id, histories[text_id][-1][1])
-            for text_id, part in _texts_of(call.pair, topics).items()
-            if text_id in histories
-        )
-
-    sides: tuple[list[ModelCall], list[ModelCall]] = ([], [])
-    for call in calls:
-        sides[not is_judged(call)].append(call)
-    return sides
-
-
 def _corrected(session: Session) -> dict[str, History]:
     """The histories of the papers that were corrected, by id."""
     return {
@@ -173,7 +147,7 @@ def _read(
     rows: list[SourcedAnswer[Any]] = [
         row
         for row in table.current(session)
-        if row.record.counts and not histories.keys().isdisjoint(_texts_of(row.record.pair, topics))
+        if row.record.counts and not histories.keys().isdisjoint(texts_of_pair(row.record.pair, topics))
     ]
     displays = display_parts(session, (row.shown_sha256 for row in rows))
     answers: dict[tuple[str, PairKey], TextAnswer] = {}
@@ -182,7 +156,7 @@ def _read(
         display = displays.get(row.shown_sha256 or "", {})
         texts = {
             text_id: display.get(part) or in_force(histories[text_id], moment or None) or ""
-            for text_id, part in _texts_of(row.record.pair, topics).items()
+            for text_id, part in texts_of_pair(row.record.pair, topics).items()
             if text_id in histories
         }
         person = table.person_of(row.record)
@@ -199,7 +173,7 @@ def paper_topics(session: Session) -> dict[str, str]:
     return {query.query_id: query.topic_id for query in read_queries(session) if query.topic_id not in texts}
 
 
-def _texts_of(pair: Pair, topics: Mapping[str, str]) -> dict[str, str]:
+def texts_of_pair(pair: Pair, topics: Mapping[str, str]) -> dict[str, str]:
     """The papers of a pair, each with its part in a display."""
     query_id, doc_id = pair
     return ({topics[query_id]: "topic"} if query_id in topics else {}) | {doc_id: "document"}

@@ -124,9 +124,8 @@ OPENALEX = Format("openalex", paper=openalex_paper, fits=_openalex_fits, bibliog
 # https://api.semanticscholar.org/api-docs/datasets. `papers` has title and year, `abstracts` the text; each is many
 # times larger than memory. So the rows of both are spread over shares by their id, and one share is joined at a time.
 #
-# S2ORC is read in each of the forms in which it was released (Lo et al.: S2ORC, ACL 2020,
-# https://github.com/allenai/s2orc). S2ORC of 2019: the paper's fields below `metadata`. S2ORC of 2020:
-# `outbound_citations`. Semantic Scholar's datasets: the text of the whole paper, and places in it.
+# S2ORC (Lo et al., ACL 2020, https://github.com/allenai/s2orc) is read as Semantic Scholar's datasets have it: the text
+# of the whole paper, and places in it. Its releases of 2019 and 2020 are not offered any more.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -246,10 +245,7 @@ _BY_PLACES = ("content", "body")
 
 
 def s2orc_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record in annot's fields, whichever release it is of."""
-    metadata = record.get("metadata")
-    if isinstance(metadata, dict) and "title" in metadata:
-        return metadata | {"paper_id": record.get("paper_id")}
+    """The record in annot's fields."""
     fields = next((record[name] for name in _BY_PLACES if isinstance(record.get(name), dict)), None)
     if fields is None:
         return record
@@ -277,12 +273,7 @@ def _places(annotations: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
 
 
 def _fits_s2orc(record: Mapping[str, Any]) -> bool:
-    metadata = record.get("metadata")
-    return (
-        {"outbound_citations", "mag_id"} <= record.keys()
-        or (isinstance(metadata, dict) and "title" in metadata)
-        or ("corpusid" in record and any(isinstance(record.get(name), dict) for name in _BY_PLACES))
-    )
+    return "corpusid" in record and any(isinstance(record.get(name), dict) for name in _BY_PLACES)
 
 
 S2ORC = Format("s2orc", paper=s2orc_paper, fits=_fits_s2orc)

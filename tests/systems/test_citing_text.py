@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.citation_edges import Context, read_citing_texts
+from annot_systems.citing_texts import Context, read_citing_texts
 
 TEXT = "Graphs help [1, 2], as e.g. Lee et al. (2010) say. Others differ [3]. Nobody is cited here."
 
