@@ -59,9 +59,7 @@ def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], op
         [sum(grade > 0 for grade in grades.values()) for whole in studies for grades in whole.grades.values()]
     )
     pairs_of = zip(studies, map(Collection, studies), strict=True)
-    ready = [
-        (collection, judged_whole(whole, collection)) for whole, collection in zip(studies, collections, strict=True)
-    ]
+    ready = [(collection, judged_whole(whole, collection)) for whole, collection in pairs_of]
     for convention, name in MEASURES:
         family = family_of(convention, name)
         assert family is not None

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from annot.base.records import Decision, Draw, Judgement, Paper, Pool, PoolEntry, Qrel, Query
 from annot.base.settings import Settings
-from annot.demo.simulated_people import ADJUDICATOR, CAST, corpus_text, latent_relevance, latents, query_papers
 from annot.formats.paper_records import read_papers
 from annot_csfcube.files import Material
+from annot_demo.simulated_people import ADJUDICATOR, CAST, corpus_text, latent_relevance, latents, query_papers
 
 FACET_LABELS = Settings().facets
 METHODS = ("abs_tfidf", "title_tfidf")

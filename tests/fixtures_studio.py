@@ -183,12 +183,17 @@ def studio() -> Iterator[Studio]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A headless Chromium that playwright drives; a test that uses it has the marker `browser`."""
+def chromium_program() -> str:
     program = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if program is None:
         unavailable("no Chromium; on Debian: apt-get install chromium")
+    return program
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A headless Chromium that playwright drives; a test that uses it has the marker `browser`."""
+    program = chromium_program()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from annot.base.records import Adjudication, Judgement, Source
-from annot.demo import simulated_people
-from annot.demo.simulated_people import ADJUDICATOR, CAST, latent_relevance
 from annot.store import people, projects
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
 from annot.store.models import ImportedSource
@@ -19,6 +17,8 @@ from annot.store.pools import read_queries
 from annot.store.runs import put_import
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people
+from annot_demo.simulated_people import ADJUDICATOR, CAST, latent_relevance
 
 GOLDEN = Path(__file__).resolve().parents[1]
 PULLED_AT = "2026-01-01T00:00:00+00:00"

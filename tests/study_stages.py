@@ -22,7 +22,6 @@ import pytest
 import tomlkit
 from annot.base.settings import TERM_AND_EMBEDDING_METHODS, Settings
 from annot.corpus.corpus_facts import current_sha256
-from annot.demo import simulated_people
 from annot.formats.trec import read_run
 from annot.judging.trial_answers import NO_REASONS
 from annot.pools.pool_design import DesignOverrides
@@ -36,6 +35,7 @@ from annot.store.models import Notice
 from annot.store.people import record_notices
 from annot.store.pools import put_queries, read_queries
 from annot.study.workspace import Workspace, write_file
+from annot_demo import simulated_people
 from command_line import annot_done
 from demo_collection import papers
 from study_answers import ACCOUNTS, SEED, Answers, Golden, Simulated

@@ -21,7 +21,6 @@ from annot.measuring.evaluation.measures import (
     columns,
     conventions_for,
     mean_over_folds,
-    single_assessor_ceiling,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -347,9 +346,8 @@ def test_ceiling_is_the_mean_over_the_assessors_of_each_query() -> None:
         Judgement("1-method", "d02", "a1", 1),
         *(Judgement("1-method", f"d{at:02}", "a2", grade) for at, grade in enumerate((3, 0, 2))),
     ]
-    (found,) = single_assessor_ceiling(
-        judgements, qrels_of(3, 0, 2), MeasureSelection("trec", columns("trec"), 2)
-    ).values()
+    pools = JudgedWhole(tuple(qrels_of(3, 0, 2)), tuple(judgements))
+    (found,) = pools.one_assessor(MeasureSelection("trec", columns("trec"), 2)).values()
     assert found["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1) / 2)
 
 
@@ -365,7 +363,8 @@ def test_ceiling_covers_whole_queries_and_ranks_pairs_without_a_grade_last() -> 
         Judgement("2-method", "d00", "a1", 3),
         Judgement("2-method", "d01", "a1", 3, flags=("foreign-account",)),
     ]
-    found = single_assessor_ceiling(judgements, qrels, MeasureSelection("csfcube", columns("csfcube"), 2))
+    pools = JudgedWhole(tuple(qrels), tuple(judgements))
+    found = pools.one_assessor(MeasureSelection("csfcube", columns("csfcube"), 2))
     assert list(found) == ["1-method"]
     assert found["1-method"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
 

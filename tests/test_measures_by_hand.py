@@ -14,6 +14,7 @@ from annot.base.records import Judgement, Qrel, ScoredDoc
 from annot.measuring.evaluation import measures
 from annot.measuring.evaluation.measures import (
     GradedList,
+    JudgedWhole,
     MeasureSelection,
     columns,
     conventions_for,
@@ -23,7 +24,6 @@ from annot.measuring.evaluation.measures import (
     mean_over_folds,
     measured,
     measured_by_query,
-    single_assessor_ceiling,
     tied,
 )
 from measured_runs import evaluate
@@ -297,7 +297,8 @@ def test_one_assessor_who_judged_all_of_a_query_is_a_ranking() -> None:
     judgements += [Judgement("q", "d1", "a4", 3), Judgement("q", "d9", "a4", 3)]
     asked = MeasureSelection("csfcube", ("AP",), 2)
     # Wrong; a pair without a grade after one of grade 0; right. The fourth did not judge all.
-    assert single_assessor_ceiling(judgements, qrels, asked) == {"q": {"AP": pytest.approx((1 / 2 + 1 / 2 + 1) / 3)}}
+    found = JudgedWhole(tuple(qrels), tuple(judgements)).one_assessor(asked)
+    assert found == {"q": {"AP": pytest.approx((1 / 2 + 1 / 2 + 1) / 3)}}
 
 
 def test_folds_weigh_alike_whatever_their_sizes() -> None:

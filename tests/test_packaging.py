@@ -83,7 +83,7 @@ def test_the_wheel_holds_every_data_file_of_the_checkout(wheel: Path) -> None:
         expected = {f"annot/{place}/{path.relative_to(CHECKOUT / folder)}" for path in pages}
         assert expected
         assert expected <= held
-    assert {"annot/demo/corpus.jsonl", "annot/corpus/facets/csabstruct.crfsuite.xz", "annot/py.typed"} <= held
+    assert {"annot_demo/corpus.jsonl", "annot/corpus/facets/csabstruct.crfsuite.xz", "annot/py.typed"} <= held
     assert not [name for name in held if "test" in name.split("/")[0]]
 
 

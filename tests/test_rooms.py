@@ -28,7 +28,6 @@ ROOMS = (
     "judging",
     "publishing",
     "steps",
-    "demo",
     "api",
     "cli",
 )
@@ -108,7 +107,9 @@ def test_the_wings_are_the_packages_beside_the_core() -> None:
 
 
 def test_the_rooms_are_what_stands_at_the_top() -> None:
-    top = {path.name for path in PACKAGE.iterdir()} - {"__init__.py", "__pycache__", "py.typed"}
+    # A folder that holds nothing but Python's cache was left by a room that has moved.
+    top = {path.name for path in PACKAGE.iterdir() if path.is_file() or {*path.iterdir()} - {path / "__pycache__"}}
+    top -= {"__init__.py", "__pycache__", "py.typed"}
     assert top == {*ROOMS, "templates"}
     assert len(top) <= AT_MOST_AT_THE_TOP
 

@@ -11,13 +11,13 @@ import pytest
 import typer
 from annot.base.errors import FindingError
 from annot.base.names import OF_PAPERS
-from annot.cli import keep, measure, people, prepare
-from annot.demo import simulated_people
+from annot.cli import measure, people, prepare
 from annot.measuring import measured
 from annot.steps import evaluate, query
 from annot.steps import people as assessor
 from annot.steps import people as invite
 from annot.study import snapshot
+from annot_demo import commands, simulated_people
 
 STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"))
 
@@ -107,4 +107,4 @@ def test_the_papers_of_the_demonstration_are_written_to_the_file_that_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(simulated_people, "write_corpus", lambda path: 7)
-    assert keep.demo(tmp_path, corpus_only=Path("a.jsonl")).text == "a.jsonl: 7 fictional papers"
+    assert commands.demo(tmp_path, corpus_only=Path("a.jsonl")).text == "a.jsonl: 7 fictional papers"

@@ -348,6 +348,7 @@ USUAL: dict[str, Usual] = {
     "errors": Usual("measured"),
     "browse": Usual("measured", "", matches),
     "report": Usual("measured"),
+    "figures": Usual("measured"),
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),
     "trace": Usual("measured", "fic0407-background fic0101"),

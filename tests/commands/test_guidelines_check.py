@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.demo import simulated_people
 from annot.study.guideline_pages import __file__ as packaged_guidelines
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people
 
 Run = Callable[..., Any]
 PAGES = Path(packaged_guidelines).parent

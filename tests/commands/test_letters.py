@@ -27,7 +27,7 @@ SIGN_UP = "/user/signup/?token=abc"
 class Server:
     """What `annot invite` asks of a Label Studio."""
 
-    url = URL
+    url = address = URL
 
     def __init__(self) -> None:
         self.accounts = {"ann@example.org": 1, "joe@example.org": 3}

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 import pytest
-from annot.demo import simulated_people
-from annot.demo.simulated_people import SimulatedAnswer
+from annot_demo import simulated_people
+from annot_demo.simulated_people import SimulatedAnswer
 
 
 class Studio:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from annot.base.settings import Settings
 from annot.corpus.corpus_filters import Tally, marks_of
-from annot.demo import simulated_people
 from annot.pools.selection import periods_of
+from annot_demo import simulated_people
 from command_line import annot, annot_done
 from demo_collection import papers
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from annot.base.settings import ScaleSettings, Settings
 from annot.base.templating import render
-from annot.demo import simulated_people
-from annot.demo.simulated_people import latent_relevance
 from annot.formats.trec import read_qrels
+from annot_demo import simulated_people
+from annot_demo.simulated_people import latent_relevance
 from demo_collection import papers
 from markdown import markdown
 

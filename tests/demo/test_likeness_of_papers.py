@@ -7,8 +7,8 @@ from statistics import fmean, median, stdev
 
 import numpy as np
 import pytest
-from annot.demo import simulated_people
-from annot.demo.simulated_people import (
+from annot_demo import simulated_people
+from annot_demo.simulated_people import (
     ADJUDICATOR,
     CAST,
     Latent,

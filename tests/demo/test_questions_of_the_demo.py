@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from annot.base.records import WHOLE, Query, Topic
 from annot.base.settings import settings_of
-from annot.demo import simulated_people, whole_way
-from annot.demo.simulated_people import CAST, JITTER, REMARKS, Latent, MadeQuestion, answer_relevance, demo_relevance
 from annot.publishing.release.prose import parse_answers, unanswered
+from annot_demo import simulated_people, whole_way
+from annot_demo.simulated_people import CAST, JITTER, REMARKS, Latent, MadeQuestion, answer_relevance, demo_relevance
 from demo_collection import papers
 
 LATENTS = simulated_people.latents()

@@ -11,8 +11,8 @@ import krippendorff
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.demo import simulated_people
-from annot.demo.simulated_people import (
+from annot_demo import simulated_people
+from annot_demo.simulated_people import (
     ADJUDICATOR,
     CAST,
     JITTER,

@@ -9,8 +9,8 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
 from annot.base.settings import JudgingSettings
-from annot.demo import whole_way
 from annot.steps import plan
+from annot_demo import whole_way
 from sampled_study import pooled
 
 

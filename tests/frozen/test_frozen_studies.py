@@ -145,12 +145,12 @@ def test_backups_from_before_the_first_release_are_brought_over_and_their_chains
         assert content(session, [guidelines])[guidelines].startswith("#")
         again = first._replace(annotation="later", shown_sha256=None)
         assert JUDGEMENTS.record(session, [again], recorded_at="2031-01-01T00:00:00+00:00").added == 1
-        assert not [*unsound_revisions(session.connection())]
+        assert not [*unsound_revisions(session)]
     with Workspace.open(folder).writing() as session:
         connection = session.connection()
         schema._drop_triggers(connection)
         connection.exec_driver_sql("UPDATE judgement SET shown_sha256 = NULL WHERE id = 2")
-        assert [fault for fault in unsound_revisions(connection) if "judgement 2 " in fault]
+        assert [fault for fault in unsound_revisions(session) if "judgement 2 " in fault]
         schema.make_triggers(connection)
 
 

@@ -35,7 +35,7 @@ def ws(tmp_path: Path) -> Workspace:
 class Server:
     """A server with these accounts and tasks; what is delivered is as it is told."""
 
-    url = "http://studio"
+    url = address = "http://studio"
 
     def __init__(self, accounts: Sequence[str] = ("ann", "bob", "joe"), *, listed: Sequence[StudioTask] = ()) -> None:
         self.accounts = {f"{name}@example.org": at for at, name in enumerate(accounts, start=5)}

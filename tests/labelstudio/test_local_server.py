@@ -116,7 +116,7 @@ def test_a_port_that_another_looks_at_is_passed_over_at_once_and_an_own_one_is_w
         waited.append(within)
         return condition()
 
-    monkeypatch.setattr(server, "_comes_true", comes_true)
+    monkeypatch.setattr(server, "comes_true", comes_true)
     with (tmp_path / f"annot-{os.getuid()}-port-8090.lock").open("a+") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with server.claimed_port(None, tmp_path) as found:
@@ -161,7 +161,7 @@ def test_a_process_is_ours_if_it_is_a_label_studio_on_our_data(
 ) -> None:
     (tmp_path / "server.pid").write_text("77\n", encoding="utf-8")
     (tmp_path / "port").write_text("8090\n", encoding="utf-8")
-    monkeypatch.setattr(server, "_command_of", lambda pid: [one.format(data=tmp_path / "data") for one in command])
+    monkeypatch.setattr(server, "command_of", lambda pid: [one.format(data=tmp_path / "data") for one in command])
     monkeypatch.setattr(server, "_is_healthy", lambda url, token: url == "http://127.0.0.1:8090")
     assert server.status(tmp_path) == (("http://127.0.0.1:8090", 8090, 77, True) if ours else None)
     (tmp_path / "port").unlink()
@@ -169,8 +169,8 @@ def test_a_process_is_ours_if_it_is_a_label_studio_on_our_data(
 
 
 def test_the_command_line_of_a_process_is_read_and_that_of_none_is_empty() -> None:
-    assert any("python" in part or "pytest" in part for part in server._command_of(os.getpid()))
-    assert server._command_of(2**30) == []
+    assert any("python" in part or "pytest" in part for part in server.command_of(os.getpid()))
+    assert server.command_of(2**30) == []
 
 
 @pytest.mark.parametrize(("status", "healthy"), [(200, True), (201, False), (401, False), (None, False)])
@@ -208,11 +208,11 @@ class Machine:
 def test_a_condition_is_looked_at_ten_times_a_second_until_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch)
     looks: list[float] = []
-    assert server._comes_true(lambda: bool(looks.append(machine.now)), within=1) is False
+    assert server.comes_true(lambda: bool(looks.append(machine.now)), within=1) is False
     assert 10 <= len(looks) <= 12
-    assert server._comes_true(lambda: machine.now > 2, within=5) is True
+    assert server.comes_true(lambda: machine.now > 2, within=5) is True
     looks.clear()
-    assert server._comes_true(lambda: bool(looks.append(machine.now)), within=0) is False
+    assert server.comes_true(lambda: bool(looks.append(machine.now)), within=0) is False
     assert len(looks) == 1, "looked at once, and not waited for"
 
 
@@ -233,7 +233,7 @@ def test_a_server_that_does_not_end_by_itself_is_ended_by_force(
 def test_a_server_that_outlives_force_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch)
     monkeypatch.setattr(server, "_process", lambda folder: (77, 8090))
-    with pytest.raises(StudioError, match=r"process 77\) does not stop") as caught:
+    with pytest.raises(StudioError, match=r"process 77 does not stop") as caught:
         server._end(tmp_path, 77, 8090)
     assert caught.value.hint == "stop it by hand: kill -9 77"
     assert machine.killed == [signal.SIGTERM, signal.SIGKILL]

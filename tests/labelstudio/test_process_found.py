@@ -48,5 +48,5 @@ def test_where_the_system_has_no_list_of_processes_it_is_asked_for_one(
 
     monkeypatch.setattr(Path, "exists", lambda path: False)
     monkeypatch.setattr(subprocess, "run", run)
-    assert len(server._command_of(77)) == command
+    assert len(server.command_of(77)) == command
     assert asked == [["ps", "-ww", "-o", "command=", "-p", "77"]]

@@ -12,8 +12,8 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from annot.demo.whole_way import RUNS
 from annot.study.workspace import Workspace
+from annot_demo.whole_way import RUNS
 from command_line import Result
 from study_answers import ACCOUNTS
 

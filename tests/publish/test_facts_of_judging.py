@@ -185,8 +185,11 @@ def test_repeats_are_those_with_two_grades_and_flags_lose_their_ids() -> None:
         judged("d3", "a1", None, occasion=2),
     )
     found = facts(
-        outcome(judgements=tuple(judged(doc, "a1", 1) for doc in ("d1", "d2", "d3")), repeats=repeats),
-        flagged=(judged("d9", "a1", flags=("by account 7",)), judged("d8", "a1", flags=("by account 8", "late"))),
+        outcome(
+            judgements=tuple(judged(doc, "a1", 1) for doc in ("d1", "d2", "d3")),
+            repeats=repeats,
+            flagged=(judged("d9", "a1", flags=("by account 7",)), judged("d8", "a1", flags=("by account 8", "late"))),
+        ),
     )
     assert (found["repeats"], found["repeats_same"]) == (2, 1)
     assert found["not_counted"] == [("by another account than the planned one", 2), ("late", 1)]

@@ -103,7 +103,7 @@ def test_the_first_sentence_is_the_title_and_the_rest_stands_below(
 def test_a_chapter_has_its_tables_without_its_figures() -> None:
     one = Table("t", "", (), (), "")
     assert one.numeric_from == 1
-    assert Chapter("c", "C", (), (one, Figure("", None, ""), one)).tables == (one, one)  # type: ignore[arg-type]
+    assert Chapter("c", "C", (), (one, Figure("", "", None, ""), one)).tables == (one, one)  # type: ignore[arg-type]
 
 
 def test_each_reason_is_said_once_with_what_it_is_a_reason_for() -> None:

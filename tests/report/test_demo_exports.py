@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 from annot.base.records import Adjudication, Judgement, PairKey
-from annot.demo import simulated_people, whole_way
-from annot.demo.simulated_people import SimulatedAnswer
 from annot.store import people
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people, whole_way
+from annot_demo.simulated_people import SimulatedAnswer
 from study_answers import GOLDEN, record
 from study_stages import Recipe, copied, files_of
 

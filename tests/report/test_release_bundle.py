@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.demo.simulated_people import corpus_text
 from annot.publishing.release.leaks import Secret, addresses, leaks
 from annot.publishing.release.released_files import bundle
+from annot_demo.simulated_people import corpus_text
 
 NAME = Secret("name", "Zoë van der Plánt")
 MAIL = Secret("e-mail", "zoe.plant+ls@Uni-Example.edu")

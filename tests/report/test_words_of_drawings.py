@@ -13,17 +13,17 @@ from annot.publishing.report.tables import Figure, sentence
 
 def test_a_title_is_the_first_sentence_of_the_caption() -> None:
     svg: Any = None
-    assert Figure("Grades of each facet. Dashed: chance.", svg, "").title == "Grades of each facet."
-    assert Figure("Grades", svg, "").title == "Grades"
+    assert Figure("grades", "Grades of each facet. Dashed: chance.", svg, "").title == "Grades of each facet."
+    assert Figure("grades", "Grades", svg, "").title == "Grades"
 
 
 def test_agreement_is_told_from_the_lowest_to_the_highest_query() -> None:
-    points = {"aim": [(0.5, 0.9), (-0.25, None), (None, 0.75)], "way": [(0.1, None)]}
+    points = {"aim": [("q1", 0.5, 0.9), ("q2", -0.25, None), ("q3", None, 0.75)], "way": [("q4", 0.1, None)]}
     assert sentence("agreement.drawn", words=OF_PAPERS, points=points, drawn=4, of=5) == (
         "Two dots for each of 4 of 5 queries, joined by a line. "
         "aim, 3 queries: before from -0.25 to 0.50, after from 0.75 to 0.90; way, 1 query: before from 0.10 to 0.10."
     )
-    told = sentence("agreement.drawn", words=OF_PAPERS, points={"aim": [(None, 0.5)] * 2}, drawn=2, of=2)
+    told = sentence("agreement.drawn", words=OF_PAPERS, points={"aim": [("q1", None, 0.5)] * 2}, drawn=2, of=2)
     assert told.endswith("each of 2 queries, joined by a line. aim, 2 queries: after from 0.50 to 0.50.")
 
 

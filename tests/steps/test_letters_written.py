@@ -40,7 +40,7 @@ def ws(tmp_path: Path) -> Workspace:
 class Server:
     """The accounts of a server, and for whom it was asked."""
 
-    url = URL
+    url = address = URL
 
     def __init__(self) -> None:
         self.accounts = {"ann@example.org": 1, "joe@example.org": 3}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -96,9 +95,7 @@ TABLE = Table("made", MetaData(), column("name", str), column("facts", Mapping))
 
 def test_rows_are_copied_with_json_as_text() -> None:
     server: Any = Server()
-    models.insert_chunk(
-        server, TABLE, [{"name": "a", "facts": {"x": 1}}, {"name": "b", "facts": {}}], written=json.dumps
-    )
+    models.insert_chunk(server, TABLE, [{"name": "a", "facts": {"x": 1}}, {"name": "b", "facts": {}}])
     assert server.statements == ['COPY "made" ("name", "facts") FROM STDIN']
     assert server.rows == [("a", '{"x": 1}'), ("b", "{}")]
 
@@ -106,6 +103,6 @@ def test_rows_are_copied_with_json_as_text() -> None:
 def test_a_refused_copy_shows_no_value() -> None:
     server: Any = Server(refuses=True)
     with pytest.raises(DBAPIError) as caught:
-        models.insert_chunk(server, TABLE, [{"name": "secret", "facts": {}}], written=json.dumps)
+        models.insert_chunk(server, TABLE, [{"name": "secret", "facts": {}}])
     assert caught.value.hide_parameters
     assert "secret" not in str(caught.value)

@@ -11,7 +11,7 @@ from annot.base.errors import StoreError
 from annot.base.records import OLDER, Judgement
 from annot.base.settings import Settings
 from annot.store import facet_labels
-from annot.store.answers import JUDGEMENTS, AnnotationHistory, SourcedJudgement, hash_of
+from annot.store.answers import JUDGEMENTS, AnnotationHistory, SourcedJudgement, hashes_of
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
 from annot.store.models import ImportedSource, Session
@@ -104,7 +104,7 @@ def test_a_hash_does_not_see_the_order_of_what_is_hashed() -> None:
     def sha(said: str) -> str:
         return hashlib.sha256(said.encode()).hexdigest()
 
-    assert hash_of({"b": 1, "a": "ä"}) == sha('{"a": "\\u00e4", "b": 1}')
+    assert hashes_of(["b", "a"], [[1], ["ä"]]) == [sha('{"a": "\\u00e4", "b": 1}')]
     assert state({"b": 1, "a": 2}) == sha('{"a": 2, "b": 1}')
 
 

@@ -106,7 +106,7 @@ def works_on(store: Store) -> None:
     """Check that recorded rows are known, numbers continue, and nothing can be changed."""
     record = Judgement("p1-method", "d3", "a1", 1)
     with store.begin() as session:
-        assert not list(unsound_revisions(session.connection()))
+        assert not list(unsound_revisions(session))
         new = SourcedJudgement(record, "label-studio", "77", {})
         assert JUDGEMENTS.record(session, [new], recorded_at=NOW).added == 1
         standing = [one for one in JUDGEMENTS.read(session) if one.record.lead_time != 4]
@@ -152,7 +152,7 @@ def test_an_unsound_revision_is_found(filled: Store, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'spoilt.db'}"
     loaded(DumpFacts(dumped.version, {**dumped.rows, "judgement": len(left)}), tmp_path / "dump", url)
     with open_store(url, create=False) as store, store.read() as session:
-        found = list(unsound_revisions(session.connection()))
+        found = list(unsound_revisions(session))
     assert found == [
         "judgement 1 (p1-method d1, revision 1): its content has changed since it was recorded",
         "judgement 3 (p1-method d1, revision 1): it has changed, or the row before it was changed or removed",

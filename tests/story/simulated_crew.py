@@ -15,7 +15,6 @@ import httpx
 from annot.base.errors import StudioError
 from annot.base.records import PairKey, Query
 from annot.base.stats.inference import generator
-from annot.demo.simulated_people import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor, demo_relevance, work
 from annot.judging.exchange.servers import connect, open_accounts
 from annot.labelstudio import studio_records
 from annot.labelstudio.studio_records import write_result
@@ -24,6 +23,7 @@ from annot.store.database import open_store
 from annot.store.models import StoredRound
 from annot.store.projects import read_projects
 from annot.study.workspace import Workspace
+from annot_demo.simulated_people import ADJUDICATOR, SimulatedAnswer, SimulatedAssessor, demo_relevance, work
 from simulated_log import Key, Log, Pair, Said
 
 USUAL, HASTY = (0.5, 1.5, 2.5), (0.6, 1.6, 2.4)

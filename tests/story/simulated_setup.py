@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.records import Query
-from annot.demo import simulated_people
-from annot.demo.simulated_people import demo_relevance
 from annot.steps import corpus, facets, query
 from annot.steps.setup import init
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query, read_queries
 from annot.study.workspace import Workspace, write_file
+from annot_demo import simulated_people
+from annot_demo.simulated_people import demo_relevance
 from simulated_crew import ADJUDICATORS, ASSESSORS, USUAL, address_of
 from simulated_lead import Lead
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from annot.demo import simulated_people
-from annot.demo import whole_way as demo
 from annot.judging.exchange.servers import studio_folder
 from annot.labelstudio import server
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people
+from annot_demo import whole_way as demo
 from command_line import annot_done
 from fixtures_studio import Studio, template_folder
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from annot.base.records import Advance
-from annot.demo import whole_way
+from annot_demo import whole_way
 from memory_studio import StudioOfMemory, studio_of_memory
 from studio_in_memory import Killed
 from study_answers import GOLDEN

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import WHOLE, Advance
-from annot.demo import simulated_people, whole_way
 from annot.store.papers import known_ids
 from annot.store.pools import read_queries, read_topics
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people, whole_way
 from memory_studio import StudioOfMemory, studio_of_memory
 from study_stages import files_of, quietly
 

@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from annot.demo import simulated_people
 from annot.store.people import read_assignments
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people
 from command_line import annot
 from documented import CHECKOUT, DOCS, references, runnable, shows, typed
 from fixtures_studio import Studio

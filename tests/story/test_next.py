@@ -15,8 +15,8 @@ from contextlib import closing
 from pathlib import Path
 
 import tomlkit
-from annot.demo import simulated_people
 from annot.study.workspace import Workspace
+from annot_demo import simulated_people
 from command_line import Result, annot
 from complete_study import rating
 from memory_studio import StudioOfMemory

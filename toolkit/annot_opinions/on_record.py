@@ -134,7 +134,7 @@ def selected_pairs(ws: Workspace, selection: Selection) -> list[Pair]:
     with ws.reading() as session:
         queries = {query.query_id: query for query in read_queries(session)}
         pooled = pools.documents_by_query(session)
-        planned = {assignment.pair for assignment in people.read_assignments(session)} if selection.planned else set()
+        planned = people.planned_pairs(session) if selection.planned else set()
     if selection.file is not None:
         pairs = _named(selection.file, queries)
     else:
@@ -297,7 +297,7 @@ def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
 def _planned_pairs(session: Session) -> set[Pair]:
     """Pairs of the plan, those that lack an assessor included."""
     plan = people.read_plan(session)
-    return {assignment.pair for assignment in people.read_assignments(session)}.union(plan.vacant if plan else ())
+    return people.planned_pairs(session).union(plan.vacant if plan else ())
 
 
 class OpinionOnRecord:

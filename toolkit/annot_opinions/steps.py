@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from operator import attrgetter
@@ -16,7 +15,8 @@ from statistics import median_low
 from typing import Any
 
 import httpx
-from annot.base.errors import BusyError, InputError, MissingInput, ModelError
+from annot.base.array_files import held_alone
+from annot.base.errors import InputError, MissingInput, ModelError
 from annot.base.names import StudyVocabulary, counted, moment_now, near, verb
 from annot.base.records import Advance, Qrel
 from annot.base.settings import OpinionSettings
@@ -362,19 +362,10 @@ def _check_prompts(name: str, before: AskedModel, around: Mapping[str, Display],
         )
 
 
-@contextmanager
-def _alone(ws: Workspace, name: str) -> Iterator[None]:
+def _alone(ws: Workspace, name: str) -> AbstractContextManager[None]:
     """Only one program at a time asks under one name. Other commands can still run, and people can judge."""
-    path = ws.inside(ws.cache / "opinions", f"{name}.lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+") as file:
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyError(
-                f"another `annot opinion ask {name}` is at work", hint="wait until it ends; both would pay"
-            ) from None
-        yield
+    lock, busy = ws.inside(ws.cache / "opinions", f"{name}.lock"), f"another `annot opinion ask {name}` is at work"
+    return held_alone(lock, busy=busy, hint="wait until it ends; both would pay")
 
 
 def _priced(settings: OpinionSettings) -> bool:

@@ -19,7 +19,7 @@ from annot.base.names import sha256_of
 from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
 from annot.formats.input_files import csv_of, json_lines, opened
-from annot.publishing.report.figures import learning_curve
+from annot.publishing.report.figures import lines
 from annot.publishing.report.tables import Column, Columns
 from annot.ranking.encoding import weights_folder
 from annot.ranking.systems import encoders, system, systems_of
@@ -431,6 +431,6 @@ def _write(out: Path, weights: Path, loaded: Any, facts: Mapping[str, Any], prog
         "training": [(point.step, point.train_loss) for point in progress.curve if point.train_loss is not None],
         "dev": [(point.step, point.dev_loss) for point in progress.curve],
     }
-    write_file(weights / DRAWING, learning_curve(losses, unit="loss").wide)
+    write_file(weights / DRAWING, lines(losses, across="step", up="loss").wide)
     out.parent.mkdir(parents=True, exist_ok=True)
     weights.rename(out)

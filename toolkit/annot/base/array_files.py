@@ -277,7 +277,8 @@ def held_alone(lock: Path, *, busy: str, hint: str) -> Iterator[None]:
     Raises BusyError, with these words, if another process holds it.
     """
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
+    # A link in a study of others must not lead out of it.
+    with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

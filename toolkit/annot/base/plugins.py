@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GROUP: Final = "annot.plugins"
 """Group of the entry points."""
-WINGS: Final = ("annot_csfcube", "annot_opinions", "annot_systems")
+WINGS: Final = ("annot_csfcube", "annot_demo", "annot_opinions", "annot_systems")
 """Packages that come with `annot`."""
 KINDS: Final = {
     "commands": "command of the program: a module with a function that has `annot.cli.commands.command`",

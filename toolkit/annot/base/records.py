@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import itemgetter
 from typing import Literal, NamedTuple, TypeVar
 
 from annot.base.errors import InputError
@@ -428,9 +429,10 @@ def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
 
     Scores tie if they are equal in single precision; ties go by `doc_id` descending (`form_res_rels.c`).
     """
-    documents = sorted(scored, key=lambda doc: doc.doc_id, reverse=True)
-    scores = single_precision(doc.score for doc in documents)
-    order = sorted(range(len(documents)), key=lambda position: -scores[position])
+    documents = sorted(scored, key=itemgetter(0), reverse=True)
+    scores = single_precision([doc.score for doc in documents])
+    # Documents with equal scores keep their order.
+    order = sorted(range(len(documents)), key=scores.__getitem__, reverse=True)
     return tuple([documents[position] for position in order])
 
 

@@ -59,7 +59,6 @@ EVERY_STUDY = True
 COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
     "Prepare": (
         CommandEntry("init", "prepare", EVERY_STUDY),
-        CommandEntry("demo", "keep"),
         CommandEntry("import", "prepare"),
         CommandEntry("corpus show", "prepare"),
         CommandEntry("corpus add", "prepare", EVERY_STUDY),
@@ -124,6 +123,7 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
     "Publish": (
         CommandEntry("report", "keep", EVERY_STUDY),
         CommandEntry("browse", "keep", EVERY_STUDY),
+        CommandEntry("figures", "keep"),
         CommandEntry("datasheet", "keep", EVERY_STUDY),
         CommandEntry("release", "keep", EVERY_STUDY),
         CommandEntry("trace", "keep"),
@@ -136,6 +136,8 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("studio up", "keep", EVERY_STUDY),
         CommandEntry("studio down", "keep"),
         CommandEntry("studio status", "keep"),
+        CommandEntry("studio service", "keep"),
+        CommandEntry("studio nightly", "keep"),
     ),
 }
 """Commands that not every study needs, by their heading in `annot --help`."""
@@ -566,18 +568,19 @@ def _with_shared_options(
         alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
         ws = arguments.get("ws")
-        held_open = ws.opened() if ws else nullcontext()
-        with placed(ws), missed(ws), limited(processes), alone_in_it, safe, held_open as study:
-            answer = function(**(arguments | {"ws": study} if study else arguments))
-        if ctx.meta.get(options.DRY_RUN):
-            say("dry run: nothing is changed; this is what the command would do")
-        if answer is not None:
-            answer = answer._replace(notes=()) if given["quiet"] else answer
-            emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
-        if not (given["quiet"] or words == "push"):
-            _say_what_counts(arguments.get("ws"))
-        if not (given["as_json"] or given.get("as_csv") or given["quiet"] or given.get("dry_run")):
-            _say_next(words, arguments.get("ws"), given.get("folder"), changes=changes)
+        # The next step is told from what the command has read, as far as nothing has changed since.
+        with ws.opened() if ws else nullcontext() as study:
+            with placed(ws), missed(ws), limited(processes), alone_in_it, safe:
+                answer = function(**(arguments | {"ws": study} if study else arguments))
+            if ctx.meta.get(options.DRY_RUN):
+                say("dry run: nothing is changed; this is what the command would do")
+            if answer is not None:
+                answer = answer._replace(notes=()) if given["quiet"] else answer
+                emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
+            if not (given["quiet"] or words == "push"):
+                _say_what_counts(ws)
+            if not (given["as_json"] or given.get("as_csv") or given["quiet"] or given.get("dry_run")):
+                _say_next(words, study, given.get("folder"), changes=changes)
         if answer is not None and answer.finding is not None:
             raise answer.finding
 

@@ -1,8 +1,7 @@
-"""Publish and keep: the report, the release, backups, checks, the local Label Studio, the doctor; and the
-demonstration.
-"""
+"""Publish and keep: the report, the release, backups, checks, the local Label Studio and the doctor."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +13,8 @@ from annot.cli.options import argument, flag, option
 from annot.cli.output import Output, confirmed, is_attended, needs_a_person, progress, rendered, say
 
 if TYPE_CHECKING:
+    from annot.base.errors import AnnotError
+    from annot.steps.setup import State
     from annot.study.workspace import Workspace
 
 
@@ -57,6 +58,25 @@ def report(
         return Output(data_of(table_of_report), table_text(table_of_report), name="report --table")
     path = step.write_report(ws, out=out)
     return Output({"path": path, "sha256": sha256_of(path)}, str(path))
+
+
+@command("figures")
+def figures(
+    ws: "Workspace",
+    purpose: Annotated[
+        Literal["screen", "paper"],
+        option("screen: in colour; paper: one column and two columns, in greys, with the fonts in each file.", "--for"),
+    ] = "screen",
+    out: options.OutOption = None,
+) -> Output:
+    """Write every drawing of the report as SVG, PDF and PNG, each with its data as CSV and its caption in LaTeX.
+
+    They also show every two runs query by query, of which the report may have some only.
+    """
+    from annot.steps import publish as step
+
+    paths = step.write_figures(ws, purpose=purpose, out=out)
+    return Output({"files": paths}, "\n".join(map(str, paths)))
 
 
 @command("datasheet")
@@ -225,41 +245,73 @@ def check(
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Keep: a local Label Studio and the doctor. Prepare: the demonstration.
+# Keep: a local Label Studio and the doctor.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 group("studio", help="Start and stop a local Label Studio.")
 
 
-def _states(ws: "Workspace", *, stopped: bool = False) -> Output:
+def _states(states: "tuple[State, ...]", *, stopped: bool = False) -> Output:
     """The server of the study; in mode `server` a list of everyone's."""
-    from annot.judging.exchange.servers import isolated
-    from annot.steps import setup as step
-
-    states, isolated_servers = step.status(ws), isolated(ws)
-    return Output(
-        states if isolated_servers else states[0],
-        rendered("studio", states=states, own=isolated_servers, stopped=stopped),
-    )
+    own = not states or states[0].assessor is not None
+    return Output(states if own else states[0], rendered("studio", states=states, own=own, stopped=stopped))
 
 
 @command("studio up")
 def studio_up(
     ws: "Workspace",
-    port: Annotated[int | None, option("Port on 127.0.0.1.", shown="a free one", min=1, max=65535)] = None,
+    port: Annotated[
+        int | None,
+        option("Port on 127.0.0.1, or of https with --domain.", shown="a free one, or 443", min=1, max=65535),
+    ] = None,
     per_assessor: Annotated[
         bool, flag("--per-assessor", 'Start a server for each person, for isolation = "server" in annot.toml.')
     ] = False,
+    domain: Annotated[
+        str | None,
+        option("Give each person a server with https and a name below this domain.", shown="as the last time"),
+    ] = None,
+    internal_certificates: Annotated[
+        bool, flag("--internal-certificates", "With --domain: let Caddy sign the certificates, in a closed network.")
+    ] = False,
+    shared: Annotated[
+        bool, flag("--shared", "With --domain: start one server for all, who can then see each other's work.")
+    ] = False,
+    database: Annotated[
+        str | None,
+        option(
+            "With --shared: PostgreSQL database of the server. Its password is read from PGPASSWORD.",
+            metavar="URL",
+            shown="SQLite",
+        ),
+    ] = None,
+    stay: Annotated[bool, flag("--stay", "Go on, and start again what dies, as the unit of the system does.")] = False,
 ) -> Output:
     """Start a local Label Studio and print its address. Installs it into its own environment the first time.
 
     With isolation = "server" in annot.toml, starts a server for each person. A server takes up to 0.8 GB of memory.
+    With --domain, people elsewhere can use their servers: Caddy gives each https and a name, such as
+    a1.study.example.org. Run the command again after people have joined or left.
     """
+    from annot.labelstudio.front import HTTPS, Front
     from annot.steps import setup as step
 
-    step.up(ws, port=port, per_assessor=per_assessor, tell=say)
-    return _states(ws)
+    if domain is None:
+        options.only_with("--domain", internal_certificates=internal_certificates, shared=shared)
+        options.only_with("--shared", database=database)
+        named, at = None, port
+    else:
+        named, at = Front(domain.lower(), internal_certificates, port or HTTPS), None
+    states = step.up(ws, port=at, per_assessor=per_assessor, tell=say, domain=named, shared=shared, database=database)
+    if stay:
+        from annot.steps import service
+
+        def start(study: "Workspace") -> None:
+            step.up(study, port=None, per_assessor=False, tell=say)
+
+        service.stay(ws.root, start=start, wait=time.sleep, tell=say)
+    return _states(states)
 
 
 @command("studio down")
@@ -268,14 +320,65 @@ def studio_down(ws: "Workspace") -> Output:
     from annot.steps import setup as step
 
     running = any(state.running for state in step.status(ws))
-    step.down(ws)
-    return _states(ws, stopped=running)
+    return _states(step.down(ws), stopped=running)
 
 
 @command("studio status")
 def studio_status(ws: "Workspace") -> Output:
     """Show whether the local Label Studio, or every person's server, is running, and its address."""
-    return _states(ws)
+    from annot.steps import setup as step
+
+    return _states(step.status(ws))
+
+
+@command("studio service", alone=False)
+def studio_service(ws: "Workspace") -> Output:
+    """Write a systemd unit that starts the servers with the machine, and print how to switch it on.
+
+    It starts again what dies, and may use the port of https, which your account may not.
+    """
+    from annot.steps import service as step
+
+    units = step.write_service(ws)
+    return Output(units, "\n".join(units.lines))
+
+
+@command("studio nightly", alone=True, free_with="time", server=True)
+def studio_nightly(
+    ws: "Workspace",
+    time: Annotated[
+        str | None, argument("Write a systemd timer for this time of day, such as 03:15.", shown="do it now")
+    ] = None,
+) -> Output:
+    """Pull, back up and check the study, as a timer does every night.
+
+    The last fourteen of these backups are kept, in backups/nightly. If a part fails, the command exits with 1, and
+    `annot status` and its page say so.
+    """
+    from annot.steps import backup as backing_up
+    from annot.steps import check as checking
+    from annot.steps import exchange
+    from annot.steps import service as step
+
+    if time is not None:
+        units = step.write_nightly(ws, time)
+        return Output(units, "\n".join(units.lines))
+    with progress("pulling, backing up and checking") as advance:
+
+        def pull(_: Path) -> "Iterator[AnnotError | None]":
+            pulled, refused = exchange.pull_sent(ws, advance=advance)
+            yield from (*refused, pulled.finding("annot pull"))
+
+        def back_up(path: Path) -> "Iterator[AnnotError | None]":
+            backing_up.backup(ws, path, dry_run=False, advance=advance)
+            yield None
+
+        def look(_: Path) -> "Iterator[AnnotError | None]":
+            yield checking.check(ws, None, release=None, advance=advance).finding
+
+        parts: dict[str, step.Part] = {"pull": pull, "backup": back_up, "check": look}
+        night = step.nightly(ws, parts, now=datetime.now().astimezone())
+    return Output(night, str(night.backup or "no backup was made"), finding=night.finding)
 
 
 @command("doctor", needs_study=False, server=True)
@@ -294,30 +397,3 @@ def doctor(ws: "Workspace | None") -> Output:
         examined.notes,
         finding=needs_a_person(examined.findings, "problem", "to fix"),
     )
-
-
-@command("demo")
-def demo(
-    folder: Annotated[Path, argument("Folder of the demonstration; created if it does not exist.")] = Path(
-        "demo-workspace"
-    ),
-    kind: Annotated[
-        Literal["facets", "questions"], option("What is judged: facets of papers, or answers to questions.")
-    ] = "facets",
-    sample: Annotated[
-        float | None,
-        option("Judge only a sample with this share of the pools.", shown="all", min=0.0001, max=1.0),
-    ] = None,
-    corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
-) -> Output:
-    """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
-    if corpus_only is not None:
-        from annot.demo.simulated_people import write_corpus
-
-        papers = write_corpus(corpus_only)
-        return Output({"file": str(corpus_only), "papers": papers}, f"{corpus_only}: {papers} fictional papers")
-
-    from annot.demo import whole_way as step
-
-    done = step.go(folder, kind=kind, sample=sample, tell=say, watch=progress)
-    return Output(done, rendered("demo", done=done))

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
-from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, in_order
+from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, in_order, nested
 from annot.formats.input_files import read_models, unicode_of_start
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -41,10 +41,15 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     Raises InputError with every fault: columns, scores, repeated documents, more than one tag, no line at all.
     """
     faults = Faults(name)
+    rows = list(numbered(lines, faults))
     scored: dict[str, dict[str, float]] = {}
     tag: str | None = None
-    for number, columns in run_columns(numbered(lines, faults), faults):
-        query_id, _, doc_id, _, score, found_tag = columns
+    if (columns := _columns(rows, 6, faults)) and len({*columns[5]}) == 1 and (numbers := _scores(columns[4])):
+        scored, tag = nested(zip(columns[0], columns[2], numbers, strict=True)), columns[5][0]
+        if sum(map(len, scored.values())) < len(numbers):
+            scored = {}
+    # If something is wrong, each line is looked at.
+    for number, (query_id, _, doc_id, _, score, found_tag) in run_columns(() if scored else rows, faults):
         tag = found_tag if tag is None else tag
         if found_tag != tag:
             faults.add(f"tag {found_tag!r}, expected {tag!r} as in the lines before", line=number)
@@ -56,6 +61,22 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {query_id: in_order(documents.items()) for query_id, documents in scored.items()}
     return TrecRun(tag or "", rankings)
+
+
+def _columns(lines: Iterable[tuple[int, str]], number: int, faults: Faults) -> list[tuple[str, ...]]:
+    """Columns of numbered lines; none if a line has another number of them, there is no line, or there are faults."""
+    rows = [line.split() for _, line in lines]
+    return list(zip(*rows, strict=True)) if {*map(len, rows)} == {number} and not faults.found else []
+
+
+def _scores(texts: Collection[str]) -> list[float]:
+    """Finite numbers that the texts are, without a negative zero; none if one is another text."""
+    try:
+        numbers = list(map(float, texts))
+    except ValueError:
+        return []
+    finite = all(map(math.isfinite, numbers)) and "_" not in "".join(texts)
+    return [number or 0.0 for number in numbers] if finite else []
 
 
 def run_columns(lines: Iterable[tuple[int, str]], faults: Faults) -> Iterator[tuple[int, list[str]]]:
@@ -128,21 +149,28 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     pairs, no line at all.
     """
     faults = Faults(name)
+    rows = list(numbered(lines, faults))
+    if (columns := _columns(rows, len(QRELS_COLUMNS), faults)) and all(map(_is_grade, grades := {*columns[3]})):
+        number_of = {text: int(text) for text in grades}
+        listed = tuple(map(Qrel, columns[0], columns[2], map(number_of.__getitem__, columns[3])))
+        if len({*zip(columns[0], columns[2], strict=True)}) == len(listed):
+            return listed
+    # BEIR's columns, or something is wrong: each line is looked at.
     qrels: dict[tuple[str, str], Qrel] = {}
     expected: tuple[str, ...] = QRELS_COLUMNS
-    for number, line in numbered(lines, faults):
+    for number, line in rows:
         is_object = line.startswith("{") and f'"{BEIR_COLUMNS[0]}"' in line
-        columns = _of_object(line) if is_object else tuple(line.split())
-        if columns == BEIR_COLUMNS and number == 1:
-            expected = columns
+        row = _of_object(line) if is_object else tuple(line.split())
+        if row == BEIR_COLUMNS and number == 1:
+            expected = row
             continue
         if is_object:
             expected = BEIR_COLUMNS
-        if len(columns) != len(expected):
-            faults.add(f"{len(columns)} columns, expected {len(expected)} ({' '.join(expected)})", line=number)
+        if len(row) != len(expected):
+            faults.add(f"{len(row)} columns, expected {len(expected)} ({' '.join(expected)})", line=number)
             continue
-        query_id, doc_id, relevance = columns[0], *columns[-2:]
-        if not (relevance.isascii() and relevance.removeprefix("-").isdigit() and len(relevance) < 10):
+        query_id, doc_id, relevance = row[0], *row[-2:]
+        if not _is_grade(relevance):
             faults.add(f"relevance {relevance!r}, expected an integer", line=number)
             continue
         if (query_id, doc_id) in qrels:
@@ -150,6 +178,10 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
         qrels[query_id, doc_id] = Qrel(query_id, doc_id, int(relevance))
     faults.raise_if_any(found=qrels, nothing="found no lines of qrels")
     return tuple(qrels.values())
+
+
+def _is_grade(text: str) -> bool:
+    return text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10
 
 
 def _of_object(line: str) -> tuple[str, ...]:

@@ -276,8 +276,9 @@ OF_THE_WAY = frozenset(
     " ".join(word for word in rule.command.split()[1:last] if word.islower() and word.isalpha())
     for rule in WAY
     for last in (2, 3)
-)
-"""Commands in the table, without `annot` and options. A word after a command may be its verb or an argument."""
+) | {"studio up"}
+"""Commands in the table, without `annot` and options, and the one before them. A word after a command may be its verb
+or an argument."""
 
 
 def next_step(facts: Facts) -> Next:

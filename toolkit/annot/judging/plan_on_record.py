@@ -148,18 +148,18 @@ class PlanCheck:
 def check(ws: Workspace) -> PlanCheck:
     """Check the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
     with ws.reading() as session:
-        plan, recorded = people.read_assignments(session), people.read_plan(session)
-        if not plan or recorded is None:
+        outcome, recorded = outcome_of(session, ws.settings), people.read_plan(session)
+        if not (plan := outcome.assignments) or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         queries, everyone, sent = (
             pools.read_queries(session),
             people.read_assessors(session),
             projects.read_sent(session),
         )
-        outcome = outcome_of(session, ws.settings)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
-        drawn, sample = pools.read_pools(session), pools.read_sample(session)
+        sample = pools.read_sample(session)
+        drawn = pools.read_pools(session) if sample else {}
         pooled = pools.documents_by_query(session)
     documents = pools.to_judge(pooled, sample)
     of_sample: tuple[str, ...] = ()
@@ -186,7 +186,7 @@ def check(ws: Workspace) -> PlanCheck:
         overlaps=overlaps(plan, sorted({assignment.assessor for assignment in plan})),
         unplanned=sum((query_id, doc_id) not in planned for query_id, docs in documents.items() for doc_id in docs),
         not_drawn=sum(map(len, pooled.values())) - sum(map(len, documents.values())),
-        to_withdraw=tasks_to_withdraw(sent, plan, outcome),
+        to_withdraw=tasks_to_withdraw(sent, outcome),
         faults=(*faults, *of_sample, *in_file),
     )
 

@@ -368,10 +368,12 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
 
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
-    firsts = {(row.assessor, row.pair): row.position for row in plan if row.occasion == 1}
-    twice = Counter((row.assessor, row.asked) for row in plan)
-    for row in sorted(plan, key=attrgetter("assessor", "position")):
-        if twice[row.assessor, row.asked] > 1:
+    asked = attrgetter("assessor", "query_id", "doc_id", "occasion")
+    twice = {key for key, times in Counter(map(asked, plan)).items() if times > 1}
+    looked_at = [row for row in plan if row.occasion > 1 or (twice and asked(row) in twice)]
+    firsts = {(row.assessor, row.pair): row.position for row in plan if row.occasion == 1} if looked_at else {}
+    for row in sorted(looked_at, key=attrgetter("assessor", "position")):
+        if asked(row) in twice:
             yield f"{row.query_id} {row.doc_id}: assigned to {row.assessor} twice"
         if row.occasion == 1:
             continue
@@ -398,7 +400,7 @@ def _of_people(
 
 
 def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:
-    assessors = {(assignment.pair, assignment.assessor) for assignment in plan}
+    assessors = {(row.pair, row.assessor) for row in plan if row.pair in settling} if settling else ()
     for pair, names in sorted(settling.items()):
         for name in sorted(names):
             if (pair, name) in assessors:

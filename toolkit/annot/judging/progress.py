@@ -163,15 +163,15 @@ def progress_of(
     answers = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
     names = sorted({planned.assessor for planned in plan})
     progress = outcome.progress
-    done, left = Counter(name for name, _ in progress.given), progress.left_by_assessor
+    done, left = progress.given, progress.left_by_assessor
     grades_of = {
         name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names
     }
     rules = rules_of(ws.settings)
     return StudyProgress(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),
-        planned=len(progress.given) + progress.left,
-        judged=len(progress.given),
+        planned=done.total() + progress.left,
+        judged=done.total(),
         vacant_pairs=len(progress.vacant),
         assessors=tuple(
             AssessorProgress(

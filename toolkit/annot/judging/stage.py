@@ -58,7 +58,6 @@ class Stage:
         """The papers of each query's pool that are to be judged."""
         self.not_drawn = sum(map(len, pooled.values())) - sum(map(len, self.documents.values()))
         self.everyone = people.read_assessors(session)
-        self.plan = people.read_assignments(session)
         self.sent = projects.read_sent(session)
         """Questions that each person was sent to judge, without hidden gold."""
         self.outcome = outcome_of(session, ws.settings)
@@ -83,7 +82,7 @@ class Stage:
     @property
     def to_withdraw(self) -> int:
         """Number of unanswered tasks on the server for people who no longer have the pairs."""
-        return tasks_to_withdraw(self.sent, self.plan, self.outcome)
+        return tasks_to_withdraw(self.sent, self.outcome)
 
     @property
     def corrected(self) -> int:
@@ -141,7 +140,7 @@ class Stage:
             faceted=settings.faceted,
             unlabelled=self._unlabelled() if papers and settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
-            redraw=not self.plan and "pool" in self.made and not self._current("pool"),
+            redraw=not outcome.assignments and "pool" in self.made and not self._current("pool"),
             unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
             misfits=self.made.get("guidelines", {}).get("misfits", 0),
             elsewhere=self.elsewhere,

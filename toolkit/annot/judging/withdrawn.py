@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from annot.base.names import without_ids
-from annot.base.records import SUPERSEDED, Assignment, PairKey, grouped
+from annot.base.records import SUPERSEDED, PairKey, grouped
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, AnnotationHistory, Revisions
 from annot.store.models import Session
 from annot.study.outcome import Outcome
@@ -77,13 +77,13 @@ def lines_withdrawn(
             yield last
 
 
-def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], plan: Iterable[Assignment], outcome: Outcome) -> int:
+def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], outcome: Outcome) -> int:
     """Number of unanswered tasks on the server for people who no longer have the pairs.
 
     sent: the questions that each person was sent, without hidden gold.
     """
     if not any(sent.values()):
         return 0
-    theirs = {(planned.assessor, planned.asked) for planned in plan} | outcome.answered
+    theirs = {(planned.assessor, planned.asked) for planned in outcome.assignments} | outcome.answered
     theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
     return sum((name, question) not in theirs for name, tasks in sent.items() for question in tasks)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annot.base.errors import StudioError
+from annot.labelstudio.server import DATABASE
 
 if TYPE_CHECKING:
     import httpx
@@ -54,11 +55,29 @@ def make_accounts(
             asking(url, f"opening the account of {email}"),
             httpx.Client(base_url=url, timeout=60.0, trust_env=False, **LIMITED) as session,
         ):
-            if not _submit(session, "/user/login/", email, password).is_redirect:
+            if not can_sign_in(session, email, password):
                 _sign_up(session, invitation(), email, password)
             # A personal token where legacy tokens are off.
             tokens.append(str(_ask(session, "GET", "/api/current-user/token").json()["token"]))
     return tuple(tokens)
+
+
+def can_sign_in(session: httpx.Client, email: str, password: str) -> bool:
+    """True if the server lets this account in; the session is its own then."""
+    return _submit(session, "/user/login/", email, password).is_redirect
+
+
+def can_sign_up(session: httpx.Client) -> bool:
+    """True if the server would make an account for anyone. The form that is sent is empty, so that it makes none."""
+    import httpx
+
+    try:
+        _submit(session, "/user/signup/", "", "")
+    except httpx.HTTPStatusError as error:
+        if error.response.status_code == httpx.codes.FORBIDDEN:
+            return False
+        raise
+    return True
 
 
 def _sign_up(session: httpx.Client, invitation: str, email: str, password: str) -> None:
@@ -82,6 +101,9 @@ def _submit(session: httpx.Client, path: str, email: str, password: str) -> http
 
 def _ask(session: httpx.Client, method: str, path: str, **more: Any) -> httpx.Response:
     answer = session.request(method, path, **more)
+    # A server behind https has cookies for https alone; from this machine it is asked without.
+    for cookie in session.cookies.jar:
+        cookie.secure = False
     if answer.is_error:
         answer.raise_for_status()
     return answer
@@ -130,6 +152,7 @@ def local_secrets(folder: Path) -> LocalSecrets:
     names: set[str] = set()
     tokens: set[str] = set()
     administrator, passwords, elsewhere = folder / "admin.json", folder / "passwords.tsv", folder / "elsewhere.json"
+    postgres = folder / DATABASE
     environment, database = folder / "data" / ".env", folder / "data" / "label_studio.sqlite3"
     path = administrator
     try:
@@ -142,6 +165,9 @@ def local_secrets(folder: Path) -> LocalSecrets:
             password_of = read_passwords(passwords)
             addresses.update(password_of)
             tokens.update(password_of.values())
+        path = postgres
+        if postgres.is_file():
+            tokens.add(json.loads(postgres.read_text(encoding="utf-8"))["POSTGRE_PASSWORD"])
         path = elsewhere
         if elsewhere.is_file():
             tokens.add(json.loads(elsewhere.read_text(encoding="utf-8"))["token"])

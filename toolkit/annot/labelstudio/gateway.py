@@ -126,7 +126,7 @@ class Gateway(Door):
 
     def labelling_url(self, project_id: int) -> str:
         """Address of the project, to give to its person."""
-        return labelling_url(self.url, project_id)
+        return labelling_url(self.address, project_id)
 
     def snapshot(self, project_id: int) -> dict[str, Any]:
         """The project as the server has it: its settings, and every task with annotations and predictions.

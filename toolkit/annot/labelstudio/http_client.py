@@ -303,7 +303,7 @@ class Door:
     """One server, through one account's token (legacy or personal). `transport` replaces the network.
 
     `keys` seals the keys of tasks on their way out and opens them on their way in; it is called when the first task is
-    met. Without it keys are on the server as they are.
+    met. Without it keys are on the server as they are. `address` is where people reach the server, if not at `url`.
     """
 
     def __init__(
@@ -313,6 +313,7 @@ class Door:
         *,
         keys: Callable[[], TaskKeys] | None = None,
         transport: httpx.BaseTransport | None = None,
+        address: str = "",
     ) -> None:
         if "@" in url:
             raise StudioError(
@@ -320,6 +321,7 @@ class Door:
                 hint="remove it from LABEL_STUDIO_URL or --url",
             )
         self.url = url.rstrip("/")
+        self.address = address or self.url
         if not api_key or not api_key.isascii() or any(letter.isspace() for letter in api_key):
             raise StudioError(
                 "LABEL_STUDIO_API_KEY is not a token", hint="copy one from Label Studio's Account & Settings"

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
+from urllib.parse import urlsplit
 
-from annot.base.errors import StudioError
+from annot.base.errors import InputError, StudioError
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Label Studio in an environment of its own: its pins must not meet ours.
@@ -184,7 +185,7 @@ def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
             with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a+") as claim:
                 is_ours = candidate in (port, last)
                 # Another that looks for a port holds each claim for the moment that its look takes.
-                if not _comes_true(partial(_claims, claim), within=LOOK_SECONDS if is_ours else 0):
+                if not comes_true(partial(_claims, claim), within=LOOK_SECONDS if is_ours else 0):
                     continue
                 if not is_free_port(candidate) or (
                     sparing and not is_ours and _is_of_another(claim, candidate, folder)
@@ -248,6 +249,8 @@ GONE_SECONDS = 60.0
 """Seconds that a very busy machine has to clear away a process that was killed, and its port."""
 ANSWER_SECONDS = 60.0
 """A busy server answers late; one that is not there is refused at once."""
+DATABASE = "database.json"
+"""File with the variables of a PostgreSQL database, which only its owner can read."""
 ADMINISTRATOR = "lead@annot.example"
 
 
@@ -269,21 +272,28 @@ class Credentials:
     token: str
 
 
-def up(folder: Path, *, environ: Mapping[str, str], port: int | None, say: Callable[[str], None]) -> Server:
+def up(
+    folder: Path, *, environ: Mapping[str, str], port: int | None, say: Callable[[str], None], address: str = ""
+) -> Server:
     """Start the server of `folder`, or find it running; returns when it is healthy. Safe to repeat.
 
-    Label Studio is installed first where it is not. Without `port` the first free one from 8090 is taken. Raises
-    StudioError if the port is taken, or if the server ends or does not get healthy, with the end of its log.
+    Label Studio is installed first where it is not. Without `port` the first free one from 8090 is taken. address:
+    where people reach it by https, if a proxy is in front of it; one that was started for another address starts again.
+    Raises StudioError if the port is taken, or if the server ends or does not get healthy, with the end of its log.
     """
     program = ensure_installed(environ, say=say)
     folder = folder.resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder / "lock"):
-        if status(folder) is not None:
-            return _wait_until_healthy(folder)
+        if (running := status(folder)) is not None:
+            if address == address_of(folder):
+                return _wait_until_healthy(folder)
+            _end(folder, running.pid, running.port)
+        (folder / "address").write_text(address, encoding="utf-8")
         keep_data_of_earlier(folder, _release_of(program), say=say)
         with claimed_port(port, folder) as chosen:
-            say(f"starting Label Studio at http://{HOST}:{chosen} (the first start takes about a minute)")
+            place = address or f"http://{HOST}:{chosen}"
+            say(f"starting Label Studio at {place} (the first start takes about a minute)")
             log_size = _log_size(folder)
             with reported(say, "starting Label Studio"):
                 _spawn(program, folder, chosen, environ)
@@ -317,6 +327,12 @@ def _release_of(program: Path) -> str:
     return next((path.name.removesuffix(".dist-info").partition("-")[2] for path in packages), VERSION)
 
 
+def address_of(folder: Path) -> str:
+    """Address at which people reach the server of `folder` by https; empty if no proxy is in front of it."""
+    path = folder / "address"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
 def down(folder: Path) -> bool:
     """Stop the server of `folder`; False where none of ours runs. A process that is not ours is left alone."""
     folder = folder.resolve()
@@ -339,6 +355,36 @@ def status(folder: Path) -> Server | None:
     pid, port = running
     url = f"http://{HOST}:{port}"
     return Server(url, port, pid, _is_healthy(url, credentials(folder).token))
+
+
+def database_variables(url: str) -> str:
+    """Variables for a server whose data are in this PostgreSQL database, as JSON.
+
+    The password is that of the environment variable PGPASSWORD. Raises InputError if the address has one: everyone on
+    the machine can see what is typed.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "postgresql" or not (parts.hostname and parts.username and parts.path.strip("/")):
+        raise InputError("--database: expected an address such as postgresql://studio@127.0.0.1/studio")
+    if parts.password is not None:
+        raise InputError(
+            "--database: has a password, which other accounts of this machine can see",
+            hint="leave it out, and set the environment variable PGPASSWORD",
+        )
+    variables = {
+        "DJANGO_DB": "default",
+        "POSTGRE_NAME": parts.path.strip("/"),
+        "POSTGRE_USER": parts.username,
+        "POSTGRE_PASSWORD": os.environ.get("PGPASSWORD", ""),
+        "POSTGRE_HOST": parts.hostname,
+        "POSTGRE_PORT": str(parts.port or 5432),
+    }
+    return json.dumps(variables)
+
+
+def is_running(folder: Path) -> bool:
+    """True if the process of the server of `folder` runs."""
+    return _process(folder.resolve()) is not None
 
 
 def credentials(folder: Path) -> Credentials:
@@ -381,15 +427,26 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
         # at once are answered in half the time.
         "LABEL_STUDIO_AZURE_MOUNT_FIX": "true",
     }
+    if (folder / DATABASE).is_file():
+        environment |= json.loads((folder / DATABASE).read_text(encoding="utf-8"))
+    if address := address_of(folder):
+        environment |= {"SESSION_COOKIE_SECURE": "1", "CSRF_TRUSTED_ORIGINS": address}
     command = [str(program), "start", "--no-browser", "--internal-host", HOST, "--port", str(port)]
     command += ["--data-dir", str(data)]
+    launch(folder, command, environment, name="server")
+    # While a process becomes another one it has no command line.
+    comes_true(lambda: _process(folder) is not None, within=STOP_SECONDS)
+
+
+def launch(folder: Path, command: list[str], environment: Mapping[str, str], *, name: str) -> None:
+    """Start a program that outlives this one. Its process number is in `name`.pid of the folder, and its log there."""
     # The process writes down its own number before it becomes the server: were it left to us, a kill in between would
     # leave a server that nobody knows of. It runs as nobody's child, so that it outlives this program quietly. It gives
     # up our end of the pipe when it becomes the server, and that is waited for, however long it takes.
-    become = 'echo "$$" > "$0" && exec "$@" >> server.log 2>&1'
-    with (folder / "server.log").open("a", encoding="utf-8") as log:
+    become = f'echo "$$" > "$0" && exec "$@" >> {name}.log 2>&1'
+    with (folder / f"{name}.log").open("a", encoding="utf-8") as log:
         subprocess.run(
-            ["/bin/sh", "-c", '/bin/sh -c "$0" "$@" &', become, str(folder / "server.pid"), *command],
+            ["/bin/sh", "-c", '/bin/sh -c "$0" "$@" &', become, str(folder / f"{name}.pid"), *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -398,20 +455,23 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
             start_new_session=True,
             check=True,
         )
-    # While a process becomes another one it has no command line.
-    _comes_true(lambda: _process(folder) is not None, within=STOP_SECONDS)
 
 
 def _end(folder: Path, pid: int, port: int) -> None:
-    """End this server, by force where it does not end by itself."""
+    """End this server."""
+    end(pid, lambda: _process(folder) is None)
+    # An ending process loses its command line a moment before its port: who starts again wants it back.
+    comes_true(lambda: is_free_port(port), within=GONE_SECONDS)
+
+
+def end(pid: int, is_gone: Callable[[], bool]) -> None:
+    """End a program that was launched, by force where it does not end by itself."""
     for stop, seconds in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, GONE_SECONDS)):
         with suppress(ProcessLookupError):
             os.killpg(os.getpgid(pid), stop)
-        if _comes_true(lambda: _process(folder) is None, within=seconds):
-            # An ending process loses its command line a moment before its port: who starts again wants it back.
-            _comes_true(lambda: is_free_port(port), within=GONE_SECONDS)
+        if comes_true(is_gone, within=seconds):
             return
-    raise StudioError(f"the local Label Studio (process {pid}) does not stop", hint=f"stop it by hand: kill -9 {pid}")
+    raise StudioError(f"process {pid} does not stop", hint=f"stop it by hand: kill -9 {pid}")
 
 
 def _speaks(folder: Path, log_size: int) -> bool:
@@ -421,7 +481,7 @@ def _speaks(folder: Path, log_size: int) -> bool:
         server = status(folder)
         return server is None or server.healthy or _log_size(folder) > log_size
 
-    return _comes_true(heard, within=SILENT_SECONDS)
+    return comes_true(heard, within=SILENT_SECONDS)
 
 
 def _log_size(folder: Path) -> int:
@@ -434,7 +494,7 @@ def _wait_until_healthy(folder: Path) -> Server:
         server = status(folder)
         return server is None or server.healthy
 
-    _comes_true(settled, within=START_SECONDS)
+    comes_true(settled, within=START_SECONDS)
     server = status(folder)
     if server is None:
         raise StudioError(f"the local Label Studio stopped while starting; the end of its log:\n{_log_tail(folder)}")
@@ -447,7 +507,7 @@ def _wait_until_healthy(folder: Path) -> Server:
     return server
 
 
-def _comes_true(condition: Callable[[], bool], *, within: float) -> bool:
+def comes_true(condition: Callable[[], bool], *, within: float) -> bool:
     """True if the condition holds before so many seconds are over; checks ten times a second."""
     deadline = time.monotonic() + within
     while not (holds := condition()) and time.monotonic() < deadline:
@@ -484,11 +544,11 @@ def _process(folder: Path) -> tuple[int, int] | None:
 
 def _is_ours(pid: int, folder: Path) -> bool:
     """True if `pid` runs, and is a Label Studio on our data folder: process ids are used again."""
-    command = _command_of(pid)
+    command = command_of(pid)
     return str(folder / "data") in command and any("label-studio" in part for part in command)
 
 
-def _command_of(pid: int) -> list[str]:
+def command_of(pid: int) -> list[str]:
     """The command line of a running process; empty if it does not run."""
     proc = Path("/proc") / str(pid)
     if Path("/proc/self/cmdline").exists():

@@ -148,7 +148,7 @@ LINKED: dict[str, Callable[[Workspace, Session], Iterator[str]]] = {
     POOLS: lambda ws, session: (fault for _, fault in drawn_pools.unrecorded_differences(ws, session)),
     RUNS: _runs,
     GRADES: _grades,
-    REVISIONS: lambda _ws, session: unsound_revisions(session.connection()),
+    REVISIONS: lambda _ws, session: unsound_revisions(session),
     CITATIONS: _citations,
 }
 """Comparison of each link that is no manifest."""

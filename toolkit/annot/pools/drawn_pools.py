@@ -18,7 +18,7 @@ from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
 from annot.pools import admission, frozen_rankings
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
-from annot.pools.pooling import MethodShare, Version, draw, extend, pool_in_version, shares, versions_of
+from annot.pools.pooling import Version, draw, extend, pool_in_version, shares, versions_of
 from annot.ranking.word_vectors import FewAbstracts, trained_on_few
 from annot.store import papers, projects
 from annot.store.answers import is_judged
@@ -331,7 +331,9 @@ def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
 
 def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
     shares_of = {topic_id: {share.method: share for share in shares(pool)} for topic_id, pool in pools.items()}
-    alone = Counter(method for topic_id, pool in pools.items() for method in _alone(pool, shares_of[topic_id].values()))
+    alone = Counter(
+        method for pool in pools.values() for methods in came_to(pool) if len(methods) == 1 for method in methods
+    )
     for method in sorted({method for by_method in shares_of.values() for method in by_method}):
         shares_of_method = [by_method[method] for by_method in shares_of.values() if method in by_method]
         yield MethodFacts(
@@ -344,17 +346,19 @@ def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
         )
 
 
-def _alone(pool: Pool, shares: Iterable[MethodShare]) -> Iterator[str]:
-    """Method of each document that one method alone came to."""
-    reach = {share.method: inf if share.dry else max(share.deepest or 0, pool.per_method or 0) for share in shares}
+def came_to(pool: Pool) -> Iterator[frozenset[str]]:
+    """Methods that came to each document of the pool: each draws down to some rank, and ranks some further down."""
+    reach = {
+        share.method: inf if share.dry else max(share.deepest or 0, pool.per_method or 0) for share in shares(pool)
+    }
     reach |= {
         addition.method: max(addition.depth, reach[addition.method])
         for addition in pool.additions
         if addition.depth is not None
     }
     for entry in pool.entries:
-        if not any(draw.rank is None or draw.rank <= reach[draw.method] for draw in entry.also):
-            yield entry.drawn.method
+        also = {draw.method for draw in entry.also if draw.rank is None or draw.rank <= reach[draw.method]}
+        yield frozenset({entry.drawn.method, *also})
 
 
 def _difference_of_version(recorded: Pool, redrawn: Pool) -> str | None:

@@ -28,11 +28,11 @@ from annot.study.workspace import write_file
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-CARD_FILE = "README.md"
+CARD_FILE, BROWSE_FILE = "README.md", "browse.html"
 PAGES = {
     CARD_FILE: "README",
     "report.html": "Report",
-    "browse.html": "Browse",
+    BROWSE_FILE: "Browse",
     "certificate.html": "Reusability",
     "datasheet.html": "Datasheet",
     "report.md": "Report",
@@ -46,6 +46,7 @@ _PLACES = {
     ".md": re.compile(rb"^\[//\]: # \(pages\)\n(?:.+\n)?", re.MULTILINE),
 }
 """Patterns of the output of `pages.html.j2` and `pages.md.j2`."""
+_MARK = re.compile(rb'(<a )(?:data-)?(href="%b#)' % re.escape(BROWSE_FILE).encode())
 
 
 def linked(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -62,6 +63,8 @@ def with_links(content: bytes, name: str, files: Collection[str], *, above: str 
     place = _PLACES.get(kind)
     if place is None:
         return content
+    # A mark of a drawing leads to its query in browse; without that page it keeps the address, and leads nowhere.
+    content = _MARK.sub(rb"\1" + (b"" if BROWSE_FILE in files else b"data-") + rb"\2", content)
     shown = [
         (file, title) for file, title in PAGES.items() if file in files and (file.endswith(kind) or file == CARD_FILE)
     ]

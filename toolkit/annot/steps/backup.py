@@ -6,24 +6,25 @@ import errno
 import json
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from annot.base.errors import InputError, StoreError, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import read_settings
 from annot.judging.exchange import servers
+from annot.labelstudio.accounts import LocalSecrets, local_secrets
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
 from annot.store import database, projects, shown
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, grades_off_scale, unsound_revisions
-from annot.store.models import Project, Session
+from annot.store.answers import grades_off_scale, unsound_revisions
+from annot.store.models import Project, ReadingSession, Session
 from annot.study import backups, provenance
 from annot.study.workspace import DATABASE_VARIABLE, SETTINGS_FILE, Workspace, is_inside, stage
 
@@ -56,7 +57,7 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     if path.exists():
         raise InputError(f"{path}: already exists", hint="backups are never overwritten")
     notes: list[str] = []
-    states, taken = provenance.states_of(ws), tuple(backups.files_of(ws, notes))
+    states, taken = provenance.states_of(ws), tuple(_without_passwords(ws, backups.files_of(ws, notes), notes))
     if dry_run:
         with ws.reading() as session:
             rows = database.row_counts(session.connection())
@@ -70,6 +71,17 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
     provenance.note(ws, "backup", states)
     size = path.stat().st_size
     return BackedUp(path, size, len(contents.files), dict(contents.database.rows), contents.projects, contents.notes)
+
+
+def _without_passwords(ws: Workspace, files: Iterable[Path], notes: list[str]) -> Iterator[Path]:
+    """These files without the letters that have somebody's password."""
+    secrets = LocalSecrets.union(map(local_secrets, servers.studio_folders(ws))).tokens
+    for path in files:
+        is_private = not path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        if is_private and path.suffix == ".txt" and any(secret.encode() in path.read_bytes() for secret in secrets):
+            notes.append(f"{path.relative_to(ws.root)}: left out, it has a password")
+        else:
+            yield path
 
 
 def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: Advance) -> None:
@@ -112,21 +124,9 @@ def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Pa
         notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
         return
     (folder / name).write_text(json.dumps(taken, ensure_ascii=False), encoding="utf-8")
-    if project.round != "labels" and (unpulled := _unpulled(ws, project, taken["tasks"])):
+    if project.round != "labels" and (unpulled := servers.count_unpulled(ws, project, taken["tasks"])):
         pull = servers.PARTS[project.round].pull
         notes.append(f"{project.assessor}: {counted(unpulled, 'answer')} not pulled; run `{pull}` and back up again")
-
-
-def _unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
-    """Number of answers in the project's copy that are new or changed since the last pull."""
-    known: dict[str, str] = {}
-    with ws.reading() as session:
-        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
-            for line in revisions.lines(session, server=project.server, person=project.assessor):
-                changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
-                known[line.current.annotation] = max(moment or "" for moment in changes)
-    answers = (annotation for task in tasks for annotation in task["annotations"])
-    return sum(answer["updated_at"] > known.get(str(answer["id"]), "") for answer in answers)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def _load(session: Session, contents: backups.BackupManifest, folder: Path, stud
     connection = session.connection()
     database.load(connection, backups.dumped_by_version(contents, folder), folder)
     scale = shown.scale_that_counts(session, study.settings.scale.names)
-    if faults := [*unsound_revisions(connection), *grades_off_scale(connection, range(len(scale)))]:
+    if faults := [*unsound_revisions(ReadingSession(connection)), *grades_off_scale(connection, range(len(scale)))]:
         raise InputError(
             f"{counted(len(faults), 'fault')} in the rows of the backup, nothing was restored",
             faults=faults,

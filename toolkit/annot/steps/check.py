@@ -21,7 +21,8 @@ from annot.formats.beir import dataset_id
 from annot.judging.exchange import audit, servers
 from annot.judging.guideline_faults import note_as_read
 from annot.judging.states import STATES, Examination, lines_of_state
-from annot.labelstudio import http_client, server
+from annot.labelstudio import front, http_client, server
+from annot.labelstudio.accounts import read_passwords
 from annot.pools.chain import LINKS
 from annot.publishing.release import parts, released_files
 from annot.publishing.report import tables, terminal
@@ -263,7 +264,7 @@ SDK = "2.1."
 """The client library that the gateway was made for: others answer otherwise."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
-SECRET_FILES = ("passwords.tsv", "admin.json", "elsewhere.json")
+SECRET_FILES = ("passwords.tsv", "admin.json", "elsewhere.json", server.DATABASE)
 """Secret files in a server's folder."""
 
 
@@ -303,7 +304,9 @@ def examine(ws: Workspace | None) -> DoctorReport:
         notes.append("no study here, so none was checked")
     else:
         findings += [*_study(ws), *_private(ws)]
-        people = servers.people_with_servers(ws) if servers.isolated(ws) else (None,)
+        people: tuple[str | None, ...] = (None,)
+        if servers.isolated(ws):
+            people = tuple(name for name in servers.people_with_servers(ws) if not servers.is_closed(ws, name))
         if people == (None,) and ws.studio_url is None and server.status(servers.studio_folder(ws)) is None:
             people = ()
         if not people:
@@ -315,6 +318,7 @@ def examine(ws: Workspace | None) -> DoctorReport:
                 findings += about
             except StudioError as error:
                 findings.append(Problem(error.message, error.hint or "see the documentation of Label Studio"))
+        findings += _from_outside(ws, people)
     return DoctorReport(
         platform.python_version(),
         packages,
@@ -389,8 +393,17 @@ def _private(ws: Workspace) -> Iterator[Problem]:
 
 def _doctor_server(ws: Workspace, person: str | None) -> tuple[str, list[Problem]]:
     with servers.connect(ws, person=person) as gateway:
-        release, address = gateway.version(), gateway.url
+        release, address = gateway.version(), gateway.address
     return f"{address}, Label Studio {release}", [*_of_server(address, release)]
+
+
+def _from_outside(ws: Workspace, people: Iterable[str | None]) -> Iterator[Problem]:
+    """Problems of servers that have names and https, as people elsewhere see them."""
+    folder = servers.front_folder(ws)
+    if (domain := front.kept(folder)) is not None:
+        here = [name for name in people if name is None or not servers.is_elsewhere(ws, name)]
+        accounts = {name: read_passwords(servers.passwords_file(ws, name)) for name in here}
+        yield from (Problem(*problem) for problem in front.seen_from_outside(folder, domain, accounts))
 
 
 def _of_server(address: str, release: str) -> Iterator[Problem]:

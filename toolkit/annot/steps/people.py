@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from annot.base.templating import render
 from annot.base.words import ENGLISH_CODE, Words, languages
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
-from annot.labelstudio import accounts, server, tasks
+from annot.labelstudio import accounts, front, server, tasks
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns, sentences
@@ -256,8 +256,8 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
         if account.lower() in gateway.user_ids():
             return ()
         return (
-            f"the server does not have this account yet; the person signs up at {gateway.url}{gateway.invitation()}; "
-            f"`annot invite {who}` writes a letter with the link",
+            "the server does not have this account yet; the person signs up at "
+            f"{gateway.address}{gateway.invitation()}; `annot invite {who}` writes a letter with the link",
         )
 
 
@@ -268,7 +268,6 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
 
 TEMPLATES = {"judge": "letter.txt.j2", "adjudicate": "letter-adjudicator.txt.j2"}
 THEIR_WORDS: dict[Role, str] = {"judge": "letter.comments", "adjudicate": "letter.reasons"}
-OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,10 +284,12 @@ class Letter:
     path: Path | None
     """The file that it was written to."""
     password: Path | None
-    """The file that holds the password, where the account is on a server of the study's own."""
+    """The file that holds the password, where the account is on a server of the study's own and the letter has none."""
     counted: bool
     """True if the letter gives the amount of work."""
     language: str = ENGLISH_CODE
+    has_password: bool = False
+    """True if the password is in the letter, because people elsewhere sign in by https."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,34 +316,31 @@ def invite(
         asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
     server_name = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
     lacking = {server_name[addressee.person.assessor] for addressee in found if addressee.project is None}
-    server_of = {
-        at: _server(ws, at)
-        for at in dict.fromkeys(server_name.values())
-        if at in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, at)) is not None
-    }
+    server_of = _servers(ws, dict.fromkeys(server_name.values()), lacking)
+    by_https = front.kept(servers.front_folder(ws)) is not None
     whom = contact if contact is not None else ws.settings.collection.contact
     letters = []
     for addressee in found:
         name = addressee.person.assessor
         words = guidelines.words_in(ws, addressee.person.language)
+        here = servers.passwords_file(ws, server_name[name])
+        password = accounts.read_passwords(here).get(addressee.person.account or "")
         values = _values(
             *(ws, addressee, server_of.get(server_name[name]), words),
             whom=whom,
             day=days[addressee.role],
             asked=asked,
+            password=password if by_https else None,
         )
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{servers.PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
-        path = None if out is None else ws.root / out / file
-        if path is not None:
-            write_file(path, text)
-            path.chmod(OWNER_ONLY)
-        here = servers.passwords_file(ws, server_name[name])
-        password = here if values["account"] in accounts.read_passwords(here) else None
+        path = None if out is None else _written(ws.root / out / file, text)
         letters.append(
             Letter(
-                *(name, addressee.role, values["link"], whom, text, path, password),
+                *(name, addressee.role, values["link"], whom, text, path),
+                password=here if password and not by_https else None,
+                has_password=values["password"] is not None,
                 counted=addressee.work is not None,
                 language=words.language,
             )
@@ -351,6 +349,11 @@ def invite(
         people.record_notices(session, (_notice(ws, letter) for letter in letters))
     provenance.note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
     return tuple(letters)
+
+
+def _written(path: Path, text: str) -> Path:
+    write_file(path, text, private=True)
+    return path
 
 
 def describe(made: tuple[Letter, ...]) -> str:
@@ -401,8 +404,17 @@ def _server(ws: Workspace, person: str | None) -> _Server:
     """The server of this person, or the one for all."""
     here = ws.studio_url is None if person is None else not servers.is_elsewhere(ws, person)
     with servers.connect(ws, person=person) as gateway:
-        sign_up = None if here else f"{gateway.url}{gateway.invitation()}"
-        return _Server(gateway.url, frozenset(gateway.user_ids()), sign_up)
+        sign_up = None if here else f"{gateway.address}{gateway.invitation()}"
+        return _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
+
+
+def _servers(ws: Workspace, names: Iterable[str | None], lacking: Collection[str | None]) -> dict[str | None, _Server]:
+    """Servers of these people that can be asked. lacking: those that must be, as nothing was sent to them yet."""
+    return {
+        name: _server(ws, name)
+        for name in names
+        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None
+    }
 
 
 def _values(
@@ -414,6 +426,7 @@ def _values(
     whom: str,
     day: date | None,
     asked: str,
+    password: str | None = None,
 ) -> dict[str, Any]:
     account, settings = addressee.person.account or "", ws.settings
     has_account = known is None or account.lower() in known.accounts
@@ -426,6 +439,7 @@ def _values(
         "title": settings.collection.title,
         "assessor": addressee.person.assessor,
         "account": account,
+        "password": password,
         "server": address,
         "sign_up": None if has_account or known is None else known.sign_up,
         "link": link_to(addressee.project),

@@ -22,7 +22,8 @@ from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
-from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
+from annot.publishing import paper
+from annot.publishing.browse_page import BROWSE_FILE, BrowsedRun, page, page_data, write_pages
 from annot.publishing.release import citing, collection_facts, leaks, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.notices import RESTS_ON, notices
@@ -54,6 +55,22 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> Path:
     return folder / pages.REPORT_FILE
 
 
+FIGURES = "figures"
+
+
+def write_figures(ws: Workspace, *, purpose: str, out: Path | None = None) -> tuple[Path, ...]:
+    """Write every drawing of the report as SVG, PDF and PNG, with its data and its caption; the paths of the drawings.
+
+    purpose: `screen`, or `paper` for one column and two, in greys and with the fonts. out: the folder to write into
+    instead of `exports/`.
+    """
+    study = Study(snapshots.read_snapshot(ws))
+    files = dict(paper.figure_files(paper.drawings(study), paper.FOR[purpose]))
+    folder = (ws.exports if out is None else out) / FIGURES / purpose
+    paper.write_folder(folder, files, inputs=study.snapshot.states)
+    return tuple(folder / name for name in files if name.endswith(".svg"))
+
+
 def table(ws: Workspace, name: str) -> Table:
     """A table of the report, by its name."""
     tables_by_name = {}
@@ -68,9 +85,6 @@ def table(ws: Workspace, name: str) -> Table:
 # ----------------------------------------------------------------------------------------------------------------------
 # The page on which the collection is read: queries, ranked abstracts, grades, two systems side by side.
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-BROWSE_FILE = "browse.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,7 +488,7 @@ def _papers_missing(study: snapshots.Snapshot, corpus: Collection[Paper]) -> Ite
         return
     named = set(study.topics.values()) - study.texts.keys() | {doc_id for _, doc_id in study.outcome.planned}
     named |= {entry.doc_id for pool in study.pools.values() for entry in pool.entries}
-    for paper_id in sorted(named - {paper.paper_id for paper in corpus}):
+    for paper_id in sorted(named - {known.paper_id for known in corpus}):
         yield f"paper {paper_id}: not in the corpus; add it with `annot corpus add` (see [corpus] in annot.toml)"
 
 

@@ -283,8 +283,8 @@ def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking]
 def _candidates(session: Session) -> dict[str, set[str]]:
     """Documents to rank for each query: its pool, and judged documents without a pool."""
     candidates = {query_id: set(doc_ids) for query_id, doc_ids in pools.documents_by_query(session).items()}
-    for assignment in people.read_assignments(session):
-        candidates.setdefault(assignment.query_id, set()).add(assignment.doc_id)
+    for query_id, doc_id in people.planned_pairs(session):
+        candidates.setdefault(query_id, set()).add(doc_id)
     return candidates
 
 

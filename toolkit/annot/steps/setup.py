@@ -10,14 +10,15 @@ from pathlib import Path
 
 import tomlkit
 
-from annot.base.errors import InputError, MissingInput
+from annot.base.errors import InputError, MissingInput, StudioError
 from annot.base.names import counted
 from annot.base.records import Assessor
 from annot.base.settings import CONTROL, Kind, Settings, settings_of
 from annot.base.templating import render
 from annot.judging.exchange import servers
-from annot.labelstudio import server
-from annot.store import database, people
+from annot.labelstudio import front, server
+from annot.labelstudio.front import Front
+from annot.store import database, people, projects
 from annot.study.backups import BACKUPS, missing_part
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
@@ -122,43 +123,139 @@ class State:
     """True if this study starts it; of a server elsewhere only the address is known."""
 
 
-def up(ws: Workspace, *, port: int | None, per_assessor: bool, tell: Callable[[str], None]) -> tuple[State, ...]:
+def up(
+    ws: Workspace,
+    *,
+    port: int | None,
+    per_assessor: bool,
+    tell: Callable[[str], None],
+    domain: Front | None = None,
+    shared: bool = False,
+    database: str | None = None,
+) -> tuple[State, ...]:
     """Install Label Studio if it is missing, start it if it is down, and make the accounts of everyone in the study.
 
-    In mode `server`, start one server for each person whose server is not elsewhere, with their account alone. Raises
+    In mode `server`, start one server for each person whose server is not elsewhere, with their account alone; the
+    server of someone who has left is closed once all its answers are pulled. domain: give each server a name below it
+    and https, with Caddy; it is remembered, and so is `database`, the PostgreSQL database of a server for all. Raises
     InputError if the memory is too small for them, or the options do not fit the mode.
     """
-    one_each = servers.isolated(ws)
-    if per_assessor and not one_each:
+    if domain is None:
+        domain = front.kept(servers.front_folder(ws))
+    elif shared is servers.isolated(ws):
+        ws = _isolate(ws, shared=shared, tell=tell)
+    if per_assessor and not servers.isolated(ws):
         raise InputError(
             '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
         )
-    if one_each and port is not None:
-        raise InputError("--port cannot be used if each person has a server", hint="leave it out")
     with ws.reading() as session:
         everyone = [
             person for person in people.read_assessors(session) if person.left_on is None or _has_folder(ws, person)
         ]
-    if not one_each:
-        _start(ws, None, everyone, port=port, tell=tell)
-        return status(ws)
-    to_start = [person for person in everyone if not servers.is_elsewhere(ws, person.assessor)]
+    if servers.isolated(ws):
+        if port is not None:
+            raise InputError("--port cannot be used if each person has a server", hint="leave it out")
+        _start_each(ws, everyone, domain, tell=tell)
+    else:
+        _prepare(ws, domain, [None], tell=tell)
+        if database is not None:
+            write_file(servers.studio_folder(ws) / server.DATABASE, server.database_variables(database), private=True)
+        _start(ws, None, everyone, port=port, tell=tell, domain=domain)
+        _open_front(ws, domain, [None])
+    return status(ws)
+
+
+def _start_each(
+    ws: Workspace, everyone: Sequence[Assessor], domain: Front | None, *, tell: Callable[[str], None]
+) -> None:
+    """Start a server for each person, and close those of people who have left once all their answers are pulled."""
     if not everyone:
         raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
+    to_start = [person for person in everyone if not servers.is_elsewhere(ws, person.assessor)]
+    _prepare(ws, domain, [person.assessor for person in to_start], tell=tell)
     _check_memory([servers.studio_folder(ws, person.assessor) for person in to_start])
     server.ensure_installed(os.environ, say=tell)
 
     def start(person: Assessor) -> None:
-        _start(ws, person.assessor, [person], port=None, tell=lambda text: tell(f"{person.assessor}: {text}"))
+        def say(text: str) -> None:
+            tell(f"{person.assessor}: {text}")
+
+        _start(ws, person.assessor, [person], port=None, tell=say, domain=domain)
 
     # A first start keeps a core busy for a minute.
     with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) // 2)) as pool:
         list(pool.map(start, to_start))
-    return status(ws)
+    remaining = []
+    for person in to_start:
+        if person.left_on is not None and _is_pulled(ws, person.assessor):
+            servers.close(ws, person.assessor)
+            tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
+        else:
+            remaining.append(person.assessor)
+    _open_front(ws, domain, remaining)
+
+
+def _isolate(ws: Workspace, *, shared: bool, tell: Callable[[str], None]) -> Workspace:
+    """The study with the other mode, which is written to annot.toml. Raises InputError once tasks were sent."""
+    mode = "project" if shared else "server"
+    with ws.reading() as session:
+        if any(project.remote_id is not None for project in projects.read_projects(session)):
+            raise InputError(
+                f'isolation = "{ws.settings.judging.isolation}" in annot.toml, and tasks were sent',
+                hint="leave out --shared" if shared else "use --shared: the people of this study share one server",
+            )
+    path = ws.root / SETTINGS_FILE
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+    document.setdefault("judging", tomlkit.table())["isolation"] = mode
+    write_file(path, tomlkit.dumps(document))
+    tell(f'annot.toml: isolation = "{mode}" now')
+    return ws.replaced("judging", isolation=mode)
+
+
+def _prepare(ws: Workspace, domain: Front | None, names: Sequence[str | None], *, tell: Callable[[str], None]) -> None:
+    """Check the domain before anything is started, and remember it."""
+    if domain is None:
+        return
+    front.checked(domain, names)
+    front.program()
+    tell(f"the domain needs one record: {domain.record(names)}")
+    is_open = front.running(servers.front_folder(ws)) is not None
+    for name in map(domain.name, names):
+        # While Caddy has the port, the record has been checked.
+        if front.addresses_of(name) if is_open else front.leads_here(name, domain.port):
+            continue
+        problem = f"{name} does not lead to this machine"
+        if not domain.internal:
+            raise StudioError(
+                f"{problem}, so no certificate is asked for",
+                hint="make the record, wait until it is known, and run the same command again",
+            )
+        tell(problem)
+    front.keep(servers.front_folder(ws), domain)
+
+
+def _open_front(ws: Workspace, domain: Front | None, names: Sequence[str | None]) -> None:
+    """Open these servers, and no others, to people elsewhere."""
+    if domain is not None:
+        ports = {name: server.kept_port(servers.studio_folder(ws, name)) for name in names}
+        front.up(servers.front_folder(ws), domain, {name: port for name, port in ports.items() if port})
+
+
+def _is_pulled(ws: Workspace, person: str) -> bool:
+    """True if the person's server has no answers that are not on record."""
+    with ws.reading() as session:
+        sent = [project for project in projects.read_projects(session) if project.assessor == person]
+    with servers.connect(ws, person=person) as gateway:
+        return not any(
+            servers.count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
+            for project in sent
+            if project.remote_id is not None and gateway.project(project.remote_id) is not None
+        )
 
 
 def down(ws: Workspace) -> tuple[State, ...]:
     """Stop every server that this study started; their data stay."""
+    front.down(servers.front_folder(ws))
     for folder in servers.studio_folders(ws):
         server.down(folder)
     return status(ws)
@@ -168,13 +265,22 @@ def status(ws: Workspace) -> tuple[State, ...]:
     """State of the server, or in mode `server` of each person's."""
     if not servers.isolated(ws):
         return (_state(ws, None),)
-    return tuple(_state(ws, person) for person in servers.people_with_servers(ws))
+    everyone = servers.people_with_servers(ws)
+    return tuple(_state(ws, person) for person in everyone if not servers.is_closed(ws, person))
 
 
 def _start(
-    ws: Workspace, person: str | None, owners: Sequence[Assessor], *, port: int | None, tell: Callable[[str], None]
+    ws: Workspace,
+    person: str | None,
+    owners: Sequence[Assessor],
+    *,
+    port: int | None,
+    tell: Callable[[str], None],
+    domain: Front | None,
 ) -> None:
-    server.up(servers.studio_folder(ws, person), environ=os.environ, port=port, say=tell)
+    folder = servers.studio_folder(ws, person)
+    (folder / servers.CLOSED).unlink(missing_ok=True)
+    server.up(folder, environ=os.environ, port=port, say=tell, address=domain.url(person) if domain else "")
     if accounts := {owner.assessor: owner.account for owner in owners if owner.account}:
         with servers.connect(ws, person=person) as gateway:
             servers.open_accounts(ws, gateway, accounts, person=person)
@@ -188,7 +294,11 @@ def _state(ws: Workspace, person: str | None) -> State:
         running=running is not None,
         healthy=running is not None and running.healthy,
         installed=server.installed(os.environ) is not None,
-        url=servers.place_of(ws, person).url if elsewhere else "" if running is None else running.url,
+        url=servers.place_of(ws, person).url
+        if elsewhere
+        else ""
+        if running is None
+        else server.address_of(folder) or running.url,
         data=folder / "data",
         administrator=folder / "admin.json",
         passwords=servers.passwords_file(ws, person),
@@ -199,7 +309,8 @@ def _state(ws: Workspace, person: str | None) -> State:
 
 def _has_folder(ws: Workspace, person: Assessor) -> bool:
     """True if a server of the person was started before: it has their answers."""
-    return servers.isolated(ws) and servers.studio_folder(ws, person.assessor).is_dir()
+    folder = servers.studio_folder(ws, person.assessor)
+    return servers.isolated(ws) and folder.is_dir() and not servers.is_closed(ws, person.assessor)
 
 
 def _check_memory(folders: Sequence[Path]) -> None:

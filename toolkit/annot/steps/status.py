@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report import study_tables, tables
+from annot.study.backups import NIGHT_FILE
 from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs
 from annot.study.workspace import Workspace
+
+OVERDUE = timedelta(hours=36)
+"""Age from which on the last night is too long ago."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,8 @@ class Status:
     """Unanswered tasks on the server for people who do not have the pairs any more."""
     rushed: tuple[str, ...]
     """Answers that came faster than anyone can read, a line for each person."""
+    night: tuple[str, ...]
+    """Failures of the last `annot studio nightly`, or that none has run since; empty if all went well."""
     next_command: str
     """Next command, with capitals for a choice of the lead; empty if nothing is left to do."""
     next_why: str
@@ -144,10 +152,26 @@ def status(ws: Workspace) -> Status:
             not_drawn=stage.not_drawn,
             to_withdraw=stage.to_withdraw,
             rushed=rushed,
+            night=_night(ws),
             next_command=coming.command,
             next_why=coming.why,
             next_who=coming.who,
         )
+
+
+def _night(ws: Workspace) -> tuple[str, ...]:
+    path = ws.cache / NIGHT_FILE
+    if not path.is_file():
+        return ()
+    try:
+        night = json.loads(path.read_text(encoding="utf-8"))
+        at = datetime.fromisoformat(night["at"])
+        late = datetime.now(at.tzinfo) - at > OVERDUE
+        return tuple(f"the night of {at:%Y-%m-%d}: {failure}" for failure in night["failures"]) or (
+            (f"no nightly pull, backup and check since {at:%Y-%m-%d}",) if late else ()
+        )
+    except (ValueError, KeyError, TypeError):
+        return (f"{path}: cannot be read; `annot studio nightly` writes it again",)
 
 
 def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import attrgetter
@@ -24,6 +24,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from sqlalchemy import ColumnElement, Connection, Table, Text, case, cast, func, null, select, true
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
+from annot.formats.input_files import json_objects, json_texts
 from annot.store import models
 from annot.store.before_1 import link_of_guidelines
 from annot.store.models import Session, ShownOpinion, ShownOpinions
@@ -168,11 +169,11 @@ class Revisions(Generic[R]):
 
         def new_rows() -> Iterator[dict[str, Any]]:
             nonlocal added
-            for incoming in everything:
+            for incoming, values, sha256 in self._hashed(everything):
                 line = lines.get(key := self._key(incoming))
                 revision = self._against(incoming, line)
-                content = self._content(revision)
-                sha256 = hash_of(content)
+                if revision is not incoming:
+                    ((_, values, sha256),) = self._hashed([revision])
                 if line is not None and revision.ruling is None and line.read_sha256 == sha256:
                     comes_back = revision.record.counts and not line.counts
                     if not comes_back:
@@ -184,9 +185,9 @@ class Revisions(Generic[R]):
                     added += 1
                     line = lines[key] = AnnotationHistory(revision, revision)
                 line.add(revision, sha256)
-                content |= zip(BESIDE_CONTENT, beside(revision), strict=True)
-                content |= {"recorded_at": recorded_at, "revision": number, "content_sha256": sha256}
-                yield content
+                row = dict(zip(self._columns, values, strict=True))
+                row |= zip(BESIDE_CONTENT, beside(revision), strict=True)
+                yield row | {"recorded_at": recorded_at, "revision": number, "content_sha256": sha256}
 
         written = self._append(session, new_rows())
         return RecordedCount(added, written - added, len(everything) - written)
@@ -265,7 +266,11 @@ class Revisions(Generic[R]):
 
     def records(self, session: Session) -> tuple[R, ...]:
         """Records of the current revisions, without their origins."""
-        return tuple([answer.record for answer in self.current(session)])
+        asked = attrgetter(*(name for name in self._line if name in self._fields))
+        records = sorted(models.read_records(session, self._rows, self._record), key=asked)
+        if any(record.revision > 1 for record in records) or len(set(map(asked, records))) < len(records):
+            return tuple([answer.record for answer in self.current(session)])
+        return tuple(records)
 
     def read(self, session: Session) -> tuple[SourcedAnswer[R], ...]:
         """The current revision of each line, flagged ones included.
@@ -290,26 +295,32 @@ class Revisions(Generic[R]):
         """Name of the person whose record it is."""
         return str(getattr(record, self._person))
 
-    def faults(self, connection: Connection) -> Iterator[str]:
+    def faults(self, session: Session) -> Iterator[str]:
         """Rows whose content does not have its hash, and rows that are missing."""
-        rows, name = self._rows, self._rows.name
-        previous, length = "", 0
+        name, previous, length = self._rows.name, "", 0
         revisions: dict[tuple[Any, ...], int] = {}
-        guidelines = link_of_guidelines(connection)
-        in_order = select(rows).order_by(rows.c.id).execution_options(yield_per=1_000)
-        for row in map(dict, connection.execute(in_order).mappings()):
-            place = f"{name} {row['id']} ({row['query_id']} {row['doc_id']}, revision {row['revision']})"
-            if row["content_sha256"] not in _hashes({column: row[column] for column in self._columns}):
-                yield f"{place}: its content has changed since it was recorded"
-            key = tuple(row[column] for column in self._line)
-            if row["revision"] != (expected := revisions.get(key, 0) + 1):
-                yield f"{place}: expected revision {expected}"
-            by_old_rule = {**row, "shown_sha256": guidelines.get(row["shown_sha256"])}
-            if row["chain_sha256"] not in (_link(previous, row), _link(previous, by_old_rule)):
-                yield f"{place}: it has changed, or the row before it was changed or removed"
-            revisions[key] = row["revision"]
-            previous, length = row["chain_sha256"], length + 1
-        recorded, last = self._end(connection)
+        guidelines = link_of_guidelines(session.connection())
+        for lot in self._lots(session):
+            columns = dict(zip(self._rows.c.keys(), zip(*lot, strict=True), strict=True))
+            contents = zip(*(columns[column] for column in self._columns), strict=True)
+            hashes = hashes_of(self._columns, [columns[column] for column in self._columns])
+            keys = zip(*(columns[column] for column in self._line), strict=True)
+            linked = zip(columns["chain_sha256"], _parts_of_links(columns), strict=True)
+            numbered = zip(columns["id"], columns["revision"], columns["content_sha256"], strict=True)
+            for (number, revision, sha256), content, computed, key, (link, parts) in zip(
+                numbered, contents, hashes, keys, linked, strict=True
+            ):
+                row = dict(zip(self._columns, content, strict=True))
+                place = f"{name} {number} ({row['query_id']} {row['doc_id']}, revision {revision})"
+                if sha256 not in (computed, _hash_of_whole_seconds(row)):
+                    yield f"{place}: its content has changed since it was recorded"
+                if revision != (expected := revisions.get(key, 0) + 1):
+                    yield f"{place}: expected revision {expected}"
+                if link != _link(previous, parts) and link != _link(previous, _by_old_rule(parts, guidelines)):
+                    yield f"{place}: it has changed, or the row before it was changed or removed"
+                revisions[key] = revision
+                previous, length = link, length + 1
+        recorded, last = self._end(session.connection())
         if length != recorded:
             yield f"{name}: found {length} rows, {recorded} were recorded"
         elif previous != last:
@@ -323,10 +334,12 @@ class Revisions(Generic[R]):
 
         def chained() -> Iterator[dict[str, Any]]:
             nonlocal length, last
-            for row in rows:
-                last, length = _link(last, row), length + 1
-                row["chain_sha256"] = last
-                yield row
+            for lot in models.in_chunks(rows):
+                columns = {column: [row[column] for row in lot] for column in LINKED}
+                for row, parts in zip(lot, _parts_of_links(columns), strict=True):
+                    last, length = _link(last, parts), length + 1
+                    row["chain_sha256"] = last
+                    yield row
 
         models.insert_rows(session, self._rows, chained())
         if length > before:
@@ -358,9 +371,8 @@ class Revisions(Generic[R]):
         selected = (columns[name] for name in (*self._fields, *SourcedAnswer._fields[1:], "content_sha256"))
         n, record = len(self._fields), self._record
         in_order = select(*selected).where(*conditions).order_by(self._rows.c.id)
-        for rows in session.connection().execute(in_order).partitions(models.AT_ONCE):
-            for row in rows:
-                yield SourcedAnswer(record(*row[:n]), *row[n:-1]), row[-1]
+        for row in models.read_rows(session, in_order):
+            yield SourcedAnswer(record(*row[:n]), *row[n:-1]), row[-1]
 
     def _place(self, current: SourcedAnswer[R], line: AnnotationHistory[R] | None) -> tuple[Any, ...]:
         """Place of the current revision of a line among all. line: None if it is the only revision."""
@@ -377,9 +389,21 @@ class Revisions(Generic[R]):
             return revision._replace(record=replace(revision.record, flags=(OLDER,)))
         return revision
 
-    def _content(self, revision: SourcedAnswer[R]) -> dict[str, Any]:
-        """Values of the row, without those that the store adds."""
-        return dict(zip(self._columns, map(_storable, self._values(revision)), strict=True))
+    def _hashed(self, revisions: Iterable[SourcedAnswer[R]]) -> Iterator[tuple[SourcedAnswer[R], tuple[Any, ...], str]]:
+        """Each revision with the values of its row, without those that the store adds, and the hash of these."""
+        for lot in models.in_chunks(revisions):
+            columns = list(map(_storable, zip(*map(self._values, lot), strict=True)))
+            yield from zip(lot, zip(*columns, strict=True), hashes_of(self._columns, columns), strict=True)
+
+    def _lots(self, session: Session) -> Iterator[list[tuple[Any, ...]]]:
+        """All rows in the order recorded, some at a time."""
+        number = self._rows.c.id
+        lot: list[tuple[Any, ...]] = []
+        while True:
+            after = select(self._rows).where(number > (lot[-1][0] if lot else 0))
+            if not (lot := list(models.read_rows(session, after.order_by(number).limit(models.AT_ONCE)))):
+                return
+            yield lot
 
     def _silent(self, current: SourcedAnswer[R], flag: str, *, ruling: str | None) -> SourcedAnswer[R]:
         """A revision of the same line without an answer, with a flag that gives the reason."""
@@ -389,36 +413,46 @@ class Revisions(Generic[R]):
         return SourcedAnswer(record, current.source, current.annotation, None, server=current.server, ruling=ruling)
 
 
-def _storable(value: Any) -> Any:
-    """Text as both databases can hold it: no NUL, no half of a surrogate pair. The payload keeps them, escaped."""
-    if type(value) is str and value.isascii() and "\x00" not in value:
-        return value
-    if isinstance(value, str):
-        return value.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
-    return value
+def _storable(values: Sequence[Any]) -> Sequence[Any]:
+    """Text as both databases can hold it: no NUL, no half of a surrogate pair. A payload keeps them, escaped."""
+    texts = {value for value in values if isinstance(value, str) and not (value.isascii() and "\x00" not in value)}
+    held = {
+        text: text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+        for text in texts
+    }
+    return [held.get(value, value) if isinstance(value, str) else value for value in values] if held else values
 
 
-def hash_of(content: Mapping[str, Any]) -> str:
-    """SHA-256 of a content."""
-    return hashlib.sha256(_SORTED(content).encode("ascii")).hexdigest()
+def hashes_of(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> list[str]:
+    """SHA-256 of the JSON of contents, which are given as columns."""
+    texts = json_objects(names, columns, sort=True)
+    return [hashlib.sha256(text.encode("ascii")).hexdigest() for text in texts]
 
 
-_SORTED = json.JSONEncoder(sort_keys=True).encode
-_LISTED = json.JSONEncoder().encode
-
-
-def _hashes(content: dict[str, Any]) -> Iterator[str]:
-    """The hash of the content in every way in which it may have been recorded."""
-    yield hash_of(content)
+def _hash_of_whole_seconds(content: dict[str, Any]) -> str | None:
+    """Hash of the content with whole seconds as they may have been recorded: the database has one kind of number
+    there."""
     seconds = content["lead_time"]
-    if seconds is not None and seconds == int(seconds):
-        # Whole seconds may have been recorded as such; the database has one kind of number there.
-        yield hash_of({**content, "lead_time": int(seconds)})
+    if seconds is None or seconds != int(seconds):
+        return None
+    whole = {**content, "lead_time": int(seconds)}
+    return hashes_of([*whole], [[value] for value in whole.values()])[0]
 
 
-def _link(previous: str, row: Mapping[str, Any]) -> str:
-    linked = _LISTED([previous, *(row[name] for name in LINKED)])
-    return hashlib.sha256(linked.encode("ascii")).hexdigest()
+def _parts_of_links(columns: Mapping[str, Sequence[Any]]) -> Iterable[tuple[str, ...]]:
+    """JSON of the values that a link is made of besides the link before, row by row."""
+    return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
+
+
+def _by_old_rule(parts: Sequence[str], guidelines: Mapping[str, str]) -> list[str]:
+    """The parts of a link as the rule of before 1.0.0 had them: with the guidelines in place of their display."""
+    place = LINKED.index("shown_sha256")
+    shown = guidelines.get(json.loads(parts[place]))
+    return [*parts[:place], json.dumps(shown), *parts[place + 1 :]]
+
+
+def _link(previous: str, parts: Sequence[str]) -> str:
+    return hashlib.sha256(f'["{previous}", {", ".join(parts)}]'.encode("ascii")).hexdigest()
 
 
 SourcedJudgement = SourcedAnswer[Judgement]
@@ -429,11 +463,11 @@ TRIALS = Revisions(models.TRIAL_JUDGEMENT_TABLE, Judgement)
 """Answers in training and sub-study, which never count; `source` is their round."""
 
 
-def unsound_revisions(connection: Connection) -> Iterator[str]:
+def unsound_revisions(session: Session) -> Iterator[str]:
     """Faults of the append-only tables: contents without their hash, and rows that are missing."""
-    yield from JUDGEMENTS.faults(connection)
-    yield from ADJUDICATIONS.faults(connection)
-    yield from TRIALS.faults(connection)
+    yield from JUDGEMENTS.faults(session)
+    yield from ADJUDICATIONS.faults(session)
+    yield from TRIALS.faults(session)
 
 
 def chain_ends(session: Session) -> dict[str, list[Any]]:
@@ -473,6 +507,13 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
     has_answer = select(judged.id).where(*of_assignment, is_answer).exists()
     counts = select(planned.assessor, func.count(), func.sum(case((has_answer, 1), else_=0))).group_by(planned.assessor)
     return {name: (assigned, done) for name, assigned, done in connection.execute(counts)}
+
+
+def has_displays(session: Session) -> bool:
+    """True if it is on record what any judgement was given by."""
+    judged = models.JUDGEMENT_TABLE.c
+    given = select(judged.id).where(judged.shown_sha256.is_not(None))
+    return session.connection().execute(given.limit(1)).first() is not None
 
 
 def sources_of_judgements(session: Session) -> set[str]:

@@ -551,7 +551,7 @@ def load(connection: Connection, dumped: DumpFacts, folder: Path) -> None:
         expected, count = dumped.rows.get(table.name, 0), 0
         for chunk in _chunks(folder / f"{table.name}.jsonl", table) if table.name in dumped.rows else ():
             count += len(chunk)
-            insert_chunk(connection, table, chunk, written=None)
+            insert_chunk(connection, table, chunk, as_text=True)
         if count != expected:
             raise InputError(f"{table.name}: {count} rows in the backup, expected {expected}")
     schema.change_tables(connection, schema.MIGRATIONS[dumped.version :])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, starmap
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -17,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import counted
+from annot.formats.input_files import json_texts
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Tables of judged and ranked objects, the parts that all tables share, and functions that write and read rows as
@@ -263,8 +263,22 @@ def read_records(
 ) -> Iterator[T]:
     """Rows as records, whose fields are columns of the same names; in no order."""
     columns = [table.c[name] for name in field_names(record)]
-    lots = session.connection().execute(sa.select(*columns).where(*conditions)).partitions(AT_ONCE)
-    return (record(*row) for rows in lots for row in rows)
+    return starmap(record, read_rows(session, sa.select(*columns).where(*conditions)))
+
+
+def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any, ...]]:
+    """Rows of a query, as the driver gives them: sqlalchemy's own rows take longer than all the reading."""
+    connection, read = session.connection(), {}
+    with connection.execute(statement) as result:
+        rows: Iterable[tuple[Any, ...]] = result.cursor.fetchall()
+        described = zip(statement.selected_columns, result.cursor.description, strict=True)
+    for place, (column, (_, code, *_)) in enumerate(described):
+        if process := column.type.dialect_impl(connection.dialect).result_processor(connection.dialect, code):
+            read[place] = process
+    if not (read and rows):
+        return rows
+    columns = zip(*rows, strict=True)
+    return zip(*(map(read[place], of) if place in read else of for place, of in enumerate(columns)), strict=True)
 
 
 def read_in_order(
@@ -284,10 +298,7 @@ def insert_records(session: Session, table: sa.Table, new: Iterable[Any], **shar
 def insert_rows(session: Session, table: sa.Table, rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert the rows, which all name the same columns."""
     for chunk in in_chunks(rows):
-        insert_chunk(session.connection(), table, chunk, written=_JSON_TEXT)
-
-
-_JSON_TEXT = json.JSONEncoder().encode
+        insert_chunk(session.connection(), table, chunk)
 
 
 def insert_chunk(
@@ -295,15 +306,15 @@ def insert_chunk(
     table: sa.Table,
     chunk: Sequence[Mapping[str, Any]],
     *,
-    written: Callable[[Any], str] | None,
+    as_text: bool = False,
 ) -> None:
-    """Insert the rows by one statement of the driver. written: the text of JSON; None if the rows hold it as text."""
+    """Insert the rows by one statement of the driver. as_text: the rows hold JSON as text."""
     columns = list(chunk[0])
     values = []
     for name in columns:
         of_column, kind = [row[name] for row in chunk], table.c[name].type
-        if written and isinstance(kind, sa.JSON | JsonList):
-            of_column = ["[]" if value == () else written(value) for value in of_column]
+        if not as_text and isinstance(kind, sa.JSON | JsonList):
+            of_column = json_texts(of_column)
         elif isinstance(kind, Digest | sa.LargeBinary):
             of_column = list(map(bytes.fromhex, of_column))
         values.append(of_column)

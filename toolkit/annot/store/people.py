@@ -118,6 +118,12 @@ def read_assignments(session: Session, assessor: str | None = None) -> tuple[Ass
     return models.read_in_order(session, models.ASSIGNMENT_TABLE, Assignment, ["assessor", "position"], condition)
 
 
+def planned_pairs(session: Session) -> set[tuple[str, str]]:
+    """Pairs (query, document) of the plan."""
+    rows = models.ASSIGNMENT_TABLE.c
+    return {(query_id, doc_id) for query_id, doc_id in models.read_rows(session, select(rows.query_id, rows.doc_id))}
+
+
 def count_assignments(session: Session) -> int:
     """Number of assignments of the plan."""
     return session.connection().execute(select(func.count()).select_from(models.ASSIGNMENT_TABLE)).scalar_one()

@@ -331,7 +331,7 @@ def read_rankings_sha256(session: Session) -> dict[str, str]:
 
 def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
     """Documents to judge of each query, in the order drawn; a query whose topic has no pool is left out."""
-    rows = session.connection().execute(_pooled_pairs())
+    rows = models.read_rows(session, _pooled_pairs())
     documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in rows)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
@@ -406,4 +406,4 @@ def _rows(
     """`topic_id` and these columns, of one topic or of all, in the order of another one."""
     condition = true() if topic_id is None else table.c.topic_id == topic_id
     statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(condition)
-    return session.connection().execute(statement.order_by(table.c[order])).all()
+    return list(models.read_rows(session, statement.order_by(table.c[order])))

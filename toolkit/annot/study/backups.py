@@ -372,6 +372,8 @@ AUTOMATIC = "auto-"
 MOMENT = "%Y%m%dT%H%M%S%fZ"
 NAME = re.compile(r"auto-\d{8}T\d{12}Z-.*\.tar\.gz")
 KEPT, KEPT_DAYS = 10, 30
+NIGHT_FILE = "night.json"
+"""File with the time and the failures of the last `annot studio nightly`."""
 
 
 def write_backup(

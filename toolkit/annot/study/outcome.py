@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
-from operator import attrgetter, itemgetter
+from itertools import chain, pairwise
+from operator import attrgetter, itemgetter, lt
 from statistics import median_high
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -69,8 +69,8 @@ Ask = tuple[str, PairKey]
 class PlannedJudgements:
     """Planned judgements by their state. A pair that was returned is asked again: its first answer no longer counts."""
 
-    given: tuple[Ask, ...]
-    """Judgements with an answer that counts, hidden repeats among them."""
+    given: Counter[str]
+    """Number of each assessor's judgements with an answer that counts, hidden repeats among them."""
     pending: tuple[Ask, ...]
     """Judgements that their assessor has still to give."""
     pending_repeats: tuple[Ask, ...]
@@ -148,14 +148,23 @@ def planned_judgements(
     last = {
         (entry.assessor, entry.pair): entry.asked for entry in returned if entry.assessor in teams.get(entry.pair, ())
     }
-    by_name = grouped((name, pair) for pair, team in sorted(teams.items()) for name in team)
-    asks = [(name, last.get((name, pair)) or PairKey(*pair)) for name in sorted(by_name) for pair in by_name[name]]
+    pending = []
+    for pair, team in sorted(teams.items()):
+        # A plain tuple, which a key is equal to and takes longer to make.
+        first = (*pair, 1)
+        pending += [
+            (name, PairKey(*asked))
+            for name in team
+            if (asked := last.get((name, pair), first) if last else first) not in answered[name]
+        ]
     repeats = [(assignment.assessor, assignment.asked) for assignment in plan if assignment.occasion > 1]
+    pending_repeats = [(name, key) for name, key in repeats if key not in answered[name]]
+    planned = Counter(chain.from_iterable(teams.values())) + Counter(name for name, _ in repeats)
     vacant, waived = _lacking(teams, per_pair or 0, accepted)
     return PlannedJudgements(
-        given=tuple([(name, key) for name, key in (*asks, *repeats) if key in answered[name]]),
-        pending=tuple([(name, key) for name, key in asks if key not in answered[name]]),
-        pending_repeats=tuple([(name, key) for name, key in repeats if key not in answered[name]]),
+        given=planned - Counter(name for name, _ in (*pending, *pending_repeats)),
+        pending=tuple(sorted(pending, key=itemgetter(0))),
+        pending_repeats=tuple(pending_repeats),
         vacant=vacant,
         waived=waived,
     )
@@ -167,18 +176,18 @@ def _lacking(
     """Judgements that no assessor has, by pair: those that it waits for, and those that are no longer expected."""
     vacant: dict[Pair, int] = {}
     waived: dict[Pair, int] = {}
-    for pair, team in sorted(teams.items()):
+    for pair, team in sorted(teams.items()) if per_pair else ():
         if (lacking := per_pair - len(team)) > 0:
             (waived if pair in accepted and team else vacant)[pair] = lacking
     return vacant, waived
 
 
-def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[PairKey]]:
-    """Questions that each assessor answered in a way that counts."""
-    questions: defaultdict[str, set[PairKey]] = defaultdict(set)
+def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[tuple[str, str, int]]]:
+    """Questions that each assessor answered in a way that counts: query, document and occasion."""
+    questions: defaultdict[str, set[tuple[str, str, int]]] = defaultdict(set)
     for answer in answers:
         if answer.counts:
-            questions[answer.assessor].add(answer.asked)
+            questions[answer.assessor].add((answer.query_id, answer.doc_id, answer.occasion))
     return questions
 
 
@@ -211,13 +220,17 @@ def settle(
     agreed when all its assessors gave the same grade; it is in dispute when grades differ or someone could not judge.
     contested: pairs that are in dispute although their grades are equal, by the lead's word.
     """
-    by_pair = nested((judgement.pair, judgement.assessor, judgement) for judgement in judgements if judgement.counts)
+    by_pair: defaultdict[Pair, dict[str, Judgement]] = defaultdict(dict)
+    for judgement in judgements:
+        if judgement.counts:
+            by_pair[judgement.query_id, judgement.doc_id][judgement.assessor] = judgement
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
     for pair, team in sorted(planned.items()):
         if pair in unfinished:
             continue
-        current = [by_pair[pair][name] for name in sorted(team)]
+        of_pair = by_pair[pair]
+        current = [of_pair[name] for name in sorted(team)]
         grades = {judgement.grade for judgement in current}
         if len(grades) == 1 and None not in grades and pair not in contested:
             grade = current[0].grade
@@ -384,7 +397,10 @@ def assign_adjudicators(
 class Outcome:
     """The pairs of the plan, all from one look at the store."""
 
+    assignments: tuple[Assignment, ...]
+    """The plan, by assessor and position."""
     planned: dict[Pair, tuple[str, ...]]
+    """Assessors of each pair, by pair."""
     judgements: tuple[Judgement, ...]
     """One judgement for each pair and assessor with any: the latest that counts, else the latest of all. They were
     given before the pair was discussed: agreement before adjudication is measured on them."""
@@ -427,6 +443,8 @@ class Outcome:
     """Pairs that count although they have fewer judgements than planned, with the lead's reason."""
     per_pair: int | None
     """Judgements that each pair is to have; None if the judgements were imported."""
+    flagged: tuple[Judgement, ...] = ()
+    """Judgements that do not count, whether another one is chosen or not."""
     set_aside: tuple[Judgement, ...] = ()
     """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
     answer that was asked for again takes the place of the first."""
@@ -473,14 +491,8 @@ class Outcome:
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
 
-def outcome_of(
-    session: Session,
-    settings: Settings,
-    *,
-    judgements: Iterable[Judgement] | None = None,
-    texts: Mapping[Pair, JudgedTexts] | None = None,
-) -> Outcome:
-    """The state of every planned pair in the store. judgements, texts: of `texts_of`, if they were read before.
+def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, JudgedTexts] | None = None) -> Outcome:
+    """The state of every planned pair in the store. texts: of `texts_of`, if they were read before.
 
     A command that reads the study more than once, such as for its next step, gets the same one until something on which
     it depends has changed.
@@ -494,7 +506,7 @@ def outcome_of(
         return _LAST[pool][1]
     outcome = outcome_from(
         read_assignments(session),
-        JUDGEMENTS.records(session) if judgements is None else judgements,
+        JUDGEMENTS.records(session),
         ADJUDICATIONS.current(session),
         returned,
         asked=settings.adjudication.asked,
@@ -553,12 +565,13 @@ def outcome_from(
     """
     per_pair, vacant = (drawn.per_pair, drawn.vacant) if drawn else (None, ())
     # In the order of pairs, which everything below takes them in: sorting what is in order costs little.
-    planned: dict[Pair, tuple[str, ...]] = dict(sorted((dict.fromkeys(vacant, ()) | assessors_by_pair(plan)).items()))
+    planned = assessors_by_pair(plan, vacant)
     every_return = tuple(returned)
     sent_back = {(entry.asked, entry.assessor) for entry in every_return}
     back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
     corrected = list(texts)
-    latest, set_aside, first = on_required_texts(current_judgements(judgements), corrected, back)
+    answers = tuple(judgements)
+    latest, set_aside, first = on_required_texts(current_judgements(answers), corrected, back)
     again = _given_again(latest, first, sent_back)
     current = _current(first, (*first, *again), back)
     contested = {entry.pair for entry in every_return if entry.contested}
@@ -569,11 +582,13 @@ def outcome_from(
     ended = rulings.graded.keys() | rulings.unjudgeable.keys()
     progress = progress.closed(ended)
     return Outcome(
+        assignments=plan,
         planned=planned,
         judgements=first,
         repeats=tuple(
             answer for answer in latest if answer.occasion > 1 and (answer.asked, answer.assessor) not in sent_back
         ),
+        flagged=tuple(filter(attrgetter("flags"), answers)),
         set_aside=set_aside,
         returned=back,
         again=again,
@@ -686,25 +701,32 @@ def _current(
     return tuple(judgement for judgement in current.values() if judgement is not None)
 
 
-def assessors_by_pair(plan: tuple[Assignment, ...]) -> dict[Pair, tuple[str, ...]]:
-    """Assessors of each planned pair. A repeat alone makes no assessor: the pair itself was handed on."""
-    assessors_of = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
-    return {pair: tuple(sorted(names)) for pair, names in assessors_of.items()}
+def assessors_by_pair(plan: Iterable[Assignment], vacant: Iterable[Pair] = ()) -> dict[Pair, tuple[str, ...]]:
+    """Assessors of each planned pair, by pair; none of those in `vacant` that no one has. A repeat alone makes no
+    assessor: the pair itself was handed on."""
+    members = sorted([(row.query_id, row.doc_id, row.assessor) for row in plan if row.occasion == 1])
+    teams: dict[Pair, tuple[str, ...]] = {}
+    for query_id, doc_id, assessor in members:
+        pair = query_id, doc_id
+        teams[pair] = (*teams[pair], assessor) if pair in teams else (assessor,)
+    return dict(sorted((dict.fromkeys(vacant, ()) | teams).items())) if vacant else teams
 
 
 def current_judgements(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:
     """Latest answer that counts, of each assessor on each occasion; the latest of all if none counts."""
+    answers = tuple(judgements)
+    keys = list(map(_key, answers))
+    if all(map(lt, keys, keys[1:])):
+        return answers
     latest: dict[tuple[str, str, str, int], Judgement] = {}
-    for judgement in judgements:
-        key = (judgement.query_id, judgement.doc_id, judgement.assessor, judgement.occasion)
+    for key, judgement in zip(keys, answers, strict=True):
         other = latest.get(key)
         if other is None or not judgement.flags or other.flags:
             latest[key] = judgement
     return tuple([latest[key] for key in sorted(latest)])
 
 
-def _key(judgement: Judgement) -> tuple[str, str, str, int]:
-    return judgement.query_id, judgement.doc_id, judgement.assessor, judgement.occasion
+_key: Callable[[Judgement], tuple[str, str, str, int]] = attrgetter("query_id", "doc_id", "assessor", "occasion")
 
 
 SHOWN = 3
@@ -823,7 +845,10 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
     Whoever reloads the page, or comes back to an open pair, may have read it before: Label Studio counts the seconds
     from the last time it was shown. So there must also have been no time to read since the answer before.
     """
-    dated = [(moment, answer) for answer in answers if answer.counts and (moment := moment_of(answer.judged_at))]
+    answers = [answer for answer in answers if answer.counts and answer.judged_at]
+    if all(answer.lead_time is None or answer.lead_time >= limit for answer in answers):
+        return ()
+    dated = [(moment, answer) for answer in answers if (moment := moment_of(answer.judged_at))]
     fast = (
         answer.pair
         for (earlier, _), (moment, answer) in pairwise(sorted(dated, key=itemgetter(0)))

@@ -27,6 +27,8 @@ from annot.store.answers import (
     JUDGEMENTS,
     SourcedAnswer,
     count_corrected_texts,
+    has_displays,
+    sources_of_judgements,
 )
 from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project, Session, StoredRun
 from annot.store.people import read_notices
@@ -61,8 +63,6 @@ class Snapshot:
     plan: Plan | None
     assignments: tuple[Assignment, ...]
     outcome: Outcome
-    flagged: tuple[Judgement, ...]
-    """Judgements that do not count."""
     sources: tuple[str, ...]
     """Sources of the judgements, by their names in the store."""
     projects: tuple[Project, ...]
@@ -209,10 +209,8 @@ def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
 
 def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
-    judged = JUDGEMENTS.current(session)
-    answers = [sourced.record for sourced in judged]
     texts = texts_of(session)
-    outcome = outcome_of(session, ws.settings, judgements=answers, texts=texts)
+    outcome = outcome_of(session, ws.settings, texts=texts)
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -221,13 +219,12 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
         plan=people.read_plan(session),
-        assignments=people.read_assignments(session),
+        assignments=outcome.assignments,
         outcome=outcome,
         rushed=rushed_pairs(session, outcome),
         judged_texts=texts,
         text_versions=text_versions(session),
-        flagged=tuple(answer for answer in answers if answer.flags),
-        sources=tuple(sorted({sourced.source for sourced in judged})),
+        sources=tuple(sorted(sources_of_judgements(session))),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         runs=runs.read_runs(session),
@@ -238,7 +235,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         texts=read_topics(session),
         sample=read_sample(session),
         shown=read_versions(session, *OF_SETTINGS),
-        displays=_displays(session, judged),
+        displays=_displays(session),
         states=states_of(ws, session),
     )
 
@@ -283,11 +280,12 @@ def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
-    return numbers_of_answers(_displays(session, JUDGEMENTS.current(session)), numbers, read_queries(session))
+    return numbers_of_answers(_displays(session), numbers, read_queries(session))
 
 
-def _displays(session: Session, judged: Iterable[SourcedAnswer[Judgement]]) -> dict[Judgement, Display]:
+def _displays(session: Session) -> dict[Judgement, Display]:
     """The display of each answer's task when it was given, if it is known."""
+    judged = JUDGEMENTS.current(session) if has_displays(session) else ()
     bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
     return {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
 
@@ -379,5 +377,6 @@ def unfinished(outcome: Outcome) -> list[str]:
 
 def too_few(outcome: Outcome) -> list[str]:
     """The pairs that have fewer judgements than planned and that no present assessor will complete."""
-    counts = Counter(judgement.pair for judgement in outcome.judgements if judgement.counts)
+    answers = outcome.judgements if outcome.short else ()
+    counts = Counter(judgement.pair for judgement in answers if judgement.counts)
     return [f"{' '.join(pair)}: {counts[pair]} of {outcome.per_pair} judgements" for pair in outcome.short]

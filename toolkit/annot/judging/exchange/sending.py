@@ -149,7 +149,7 @@ def _send(
                 round=stored,
                 assessor=person,
                 server=server,
-                url=gateway.url,
+                url=gateway.address,
                 version=version,
                 account_id=accounts[person],
                 now=moment_now(),

@@ -21,7 +21,7 @@ from annot.labelstudio import server
 from annot.labelstudio.studio_records import IN_WORDS, ProjectSpec, Screen, StudioProject
 from annot.labelstudio.tasks import LABELS_SHOWN, TaskKeys, pair_key
 from annot.store import people, projects, trials
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, read_returned
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, read_returned
 from annot.store.models import Project, Session, StoredRound
 from annot.store.pools import read_queries
 from annot.store.projects import keep_secret, read_hidden, read_secret
@@ -105,7 +105,7 @@ def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, 
         questions |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
         questions |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
-        planned = {assignment.pair for assignment in people.read_assignments(session)}
+        planned = people.planned_pairs(session)
         # A pair comes again at most once for each time that it was returned to an assessor.
         times = Counter(returned.pair for returned in read_returned(session))
         return {pair_key(*pair, occasion): PairKey(*pair) for pair in planned for occasion in range(1, times[pair] + 2)}
@@ -136,6 +136,7 @@ def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[
 
 
 SECRET_BYTES = 32
+CLOSED = "closed"
 HINT = (
     "start one here with `annot studio up --per-assessor`, or name one with "
     "`annot assessor change {person} --server ADDRESS`"
@@ -150,6 +151,8 @@ class Place:
     token: str
     here: bool
     """True if this study has started it, on this machine."""
+    address: str = ""
+    """Address at which people reach it, if that is another one."""
 
 
 class Unreachable(NamedTuple):
@@ -180,6 +183,22 @@ def studio_folders(ws: Workspace) -> tuple[Path, ...]:
 def people_with_servers(ws: Workspace) -> tuple[str, ...]:
     """People with a server of their own, here or elsewhere, according to the folders."""
     return tuple(sorted(folder.name for folder in (ws.cache / "studios").glob("*") if folder.is_dir()))
+
+
+def front_folder(ws: Workspace) -> Path:
+    """Folder of the Caddy in front of the servers that this study starts."""
+    return ws.cache / "front"
+
+
+def close(ws: Workspace, person: str) -> None:
+    """Stop the server of a person who has left, for good; its data stay."""
+    server.down(studio_folder(ws, person))
+    (studio_folder(ws, person) / CLOSED).touch()
+
+
+def is_closed(ws: Workspace, person: str) -> bool:
+    """True if the person has left and their server was closed."""
+    return (studio_folder(ws, person) / CLOSED).is_file()
 
 
 def passwords_file(ws: Workspace, person: str | None = None) -> Path:
@@ -223,7 +242,7 @@ def place_of(ws: Workspace, person: str | None) -> Place:
     folder = studio_folder(ws, person)
     running = server.status(folder)
     if running is not None:
-        return Place(running.url, server.credentials(folder).token, here=True)
+        return Place(running.url, server.credentials(folder).token, here=True, address=server.address_of(folder))
     if person is None:
         raise StudioError(
             "no Label Studio is running here, and no address of one is set",
@@ -286,7 +305,7 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
         raise StudioError(
             f"no token for {place.url}", hint="set LABEL_STUDIO_API_KEY to a token of your account on that server"
         )
-    with Gateway(place.url, place.token, keys=partial(task_keys, ws)) as gateway:
+    with Gateway(place.url, place.token, keys=partial(task_keys, ws), address=place.address) as gateway:
         gateway.whoami()
         yield gateway
 
@@ -306,6 +325,7 @@ def on_servers(
     asked_people = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
     with ws.reading() as session:
         left = people.who_left(session)
+    asked_people = [person for person in asked_people if not (person in left and is_closed(ws, person))]
     owners: dict[str, str] = {}
     unreachable = []
     for person in asked_people:
@@ -377,6 +397,18 @@ def _faults(unreachable: Sequence[Unreachable]) -> list[str]:
     return [f"{server.assessor}: {server.why}" for server in unreachable]
 
 
+def count_unpulled(ws: Workspace, project: Project, tasks: Iterable[Mapping[str, Any]]) -> int:
+    """Number of answers in the project's copy that are new or changed since the last pull."""
+    known: dict[str, str] = {}
+    with ws.reading() as session:
+        for revisions in (JUDGEMENTS, ADJUDICATIONS, TRIALS):
+            for line in revisions.lines(session, server=project.server, person=project.assessor):
+                changes = (line.current.changed_at, line.latest.changed_at, line.record.judged_at)
+                known[line.current.annotation] = max(moment or "" for moment in changes)
+    answers = (annotation for task in tasks for annotation in task["annotations"])
+    return sum(answer["updated_at"] > known.get(str(answer["id"]), "") for answer in answers)
+
+
 def task_keys(ws: Workspace) -> TaskKeys:
     """Keys of the tasks of this study. The secret is made at first use and kept in the database.
 
@@ -384,7 +416,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
     """
     with ws.reading() as session:
         secret = read_secret(session)
-        pairs = {assignment.pair for assignment in people.read_assignments(session)}
+        pairs = people.planned_pairs(session)
         pairs |= trials.read_pairs(session)
         pairs |= {(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
         pairs |= {question.pair for _, question in projects.read_asked(session)}

@@ -205,6 +205,8 @@ def _detectable(result: _Tested, n_tests: int, widest: float, unit: str) -> Valu
 FEWEST_TIMES = 5
 PERMUTATIONS, RARE = 2_000, 20
 """Number of orders drawn at a time, until the observed run has come up so often, or as many as all the tests need."""
+LOTS = 50
+"""Parts in which these orders are looked at, so that they need little memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,21 +346,25 @@ def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int
     """Longest run in each of many orders of the grades within each query; few if `observed` is not rare."""
     rng = inference.generator(seed, "streaks", panel.assessors[assessor])
     places = panel.in_order[assessor]
-    grades, query = panel.grade[places], panel.query[panel.pair[places]]
-    of_queries = [np.flatnonzero(query == number) for number in np.unique(query)]
+    query = panel.query[panel.pair[places]]
+    by_query = np.argsort(query, kind="stable")
+    ends = np.flatnonzero(np.diff(query[by_query], append=-1)) + 1
+    back = np.empty_like(by_query)
+    back[by_query] = np.arange(len(by_query))
+    grades = panel.grade[places][by_query].astype(np.int8)
     lengths: Integers = np.zeros(0, dtype=np.int64)
     while len(lengths) < enough and (lengths >= observed).sum() < RARE:
         permuted = np.tile(grades, (PERMUTATIONS, 1))
-        for positions in of_queries:
-            permuted[:, positions] = rng.permuted(permuted[:, positions], axis=1)
-        lengths = np.concatenate([lengths, _longest(permuted)])
+        for begin, end in zip((0, *ends), ends, strict=False):
+            permuted[:, begin:end] = rng.permuted(permuted[:, begin:end], axis=1)
+        lengths = np.concatenate([lengths, *(_longest(lot[:, back]) for lot in np.array_split(permuted, LOTS))])
     return lengths
 
 
-def _longest(grades: Integers) -> Integers:
+def _longest(grades: npt.NDArray[np.int8]) -> Integers:
     """Longest run in each row."""
     rows, n = grades.shape
-    place = np.arange(n)
+    place = np.arange(n, dtype=np.int32)
     begins = np.concatenate([np.ones((rows, 1), dtype=np.bool_), grades[:, 1:] != grades[:, :-1]], axis=1)
     last_begin = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
     return np.asarray((place - last_begin).max(axis=1) + 1, dtype=np.int64)

@@ -26,7 +26,7 @@ from annot.base.stats.inference import (
     too_few,
 )
 from annot.base.stats.values import Estimate, Interval, Share, Undefined, Value
-from annot.measuring.agreement.coefficients import value_of
+from annot.measuring.agreement.coefficients import OF_COUNTS, Counts, value_between, value_of
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Judgements of a study side by side, and each next to the others of the same pair.
@@ -578,7 +578,7 @@ def _between(panel: Panel, first: Integers, second: Integers, level: float) -> A
         second=panel.assessors[panel.who[second[0]]],
         same=share(rows == columns, queries, level=level, topics=topics),
         coefficient=kappa,
-        coefficient_interval=_interval(kappa, both, panel, first, level),
+        coefficient_interval=_interval(kappa, panel, first, second, level),
         difference=mean_by_queries(difference, queries, level=level, most=panel.widest, topics=topics),
         table=_table(panel, rows, columns),
         distance=distance,
@@ -637,22 +637,25 @@ def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
     )
 
 
-def _interval(value: Value, both: Array, panel: Panel, first: Integers, level: float) -> Interval | Undefined:
+def _interval(value: Value, panel: Panel, first: Integers, second: Integers, level: float) -> Interval | Undefined:
     if isinstance(value, Undefined):
         return value
     pairs = panel.pair[first]
     clusters = clusters_of(panel.query[pairs], panel.paper[pairs])
     if clusters.n < FEWEST_QUERIES:
         return too_few(clusters.n, unit=clusters.unit)
-    names = panel.query_ids if clusters.unit == "query" else panel.papers
-    without = []
-    for unit in range(clusters.n):
-        left = value_of(COEFFICIENT, both[:, clusters.of != unit], panel.scale)
-        if isinstance(left, Undefined):
-            name = names[pairs[int((clusters.of == unit).argmax())]]
-            return Undefined(f"kappa has no value without {clusters.unit} {name}: {left.reason}")
-        without.append(left)
-    return jackknife_interval(value, np.array(without), level=level, unit=clusters.unit)
+    g = len(panel.scale)
+    cell = (clusters.of * g + panel.grade[first]) * g + panel.grade[second]
+    of_units = np.bincount(cell, minlength=clusters.n * g * g).reshape(clusters.n, g, g).astype(np.float64)
+    left = of_units.sum(axis=0) - of_units
+    without = OF_COUNTS[COEFFICIENT](Counts.of_tables(left), panel.scale)
+    for unit in np.flatnonzero(np.isnan(without))[:1]:
+        names = panel.query_ids if clusters.unit == "query" else panel.papers
+        name = names[pairs[int((clusters.of == unit).argmax())]]
+        why = value_between(COEFFICIENT, Counts.of_tables(left[unit]), left[unit][None], panel.scale)
+        assert isinstance(why, Undefined)
+        return Undefined(f"kappa has no value without {clusters.unit} {name}: {why.reason}")
+    return jackknife_interval(value, without, level=level, unit=clusters.unit)
 
 
 def _table(panel: Panel, rows: Integers, columns: Integers) -> tuple[tuple[int, ...], ...]:

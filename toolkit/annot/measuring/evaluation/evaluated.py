@@ -539,4 +539,6 @@ class _Figures:
 
 def _means(runs: Sequence[Values], average: Average, name: str) -> dict[str, float]:
     """Value of each query, the mean over the runs of a system."""
+    if len(runs) == 1:
+        return {query_id: runs[0][query_id][name] for query_id in average.members}
     return {query_id: float(np.mean([values[query_id][name] for values in runs])) for query_id in average.members}

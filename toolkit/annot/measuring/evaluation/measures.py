@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
+from operator import gt
 from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
@@ -94,8 +95,14 @@ def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: 
 
     judged: the grades of all judged documents.
     """
-    submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
-    ties = None if submitted.shape[1] == len(groups) else tuple(map(len, groups))
+    return _graded_list([grade for group in groups for grade in group], tuple(map(len, groups)), judged, relevant_from)
+
+
+def _graded_list(
+    grades: Sequence[int], sizes: tuple[int, ...], judged: Iterable[int], relevant_from: int
+) -> GradedList:
+    submitted = np.array([grades], dtype=np.int64)
+    ties = None if submitted.shape[1] == len(sizes) else sizes
     return GradedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, ties)
 
 
@@ -249,7 +256,17 @@ def family_of(convention: str, name: str) -> tuple[Family, int] | None:
     plug-in that is not installed.
     """
     plugin, separator, rest = name.rpartition(":")
-    for family in loaded("measures", (plugin,)).values() if separator else FAMILIES[convention]:
+    return _member(loaded("measures", (plugin,)).values(), rest) if separator else _own_member(convention, name)
+
+
+@cache
+def _own_member(convention: str, name: str) -> tuple[Family, int] | None:
+    return _member(FAMILIES[convention], name)
+
+
+def _member(families: Iterable[Family], rest: str) -> tuple[Family, int] | None:
+    """The family that has the measure, and its k."""
+    for family in families:
         if match := re.fullmatch(family.pattern, rest, re.ASCII):
             k = int(match[1]) if match.lastindex else 0
             if match.lastindex and not (0 < k <= (100 if family.percent else 10**6)):
@@ -347,10 +364,10 @@ def _measured_documents(
         only_judged = family is not None and family.kind == JUDGED
         if only_judged not in lists:
             grade_of, lowest = (dict.fromkeys(grades, 1), 1) if only_judged else (grades, relevant_from)
-            listed = [[grade_of.get(doc_id, 0) for doc_id in group] for group in groups]
-            graded = tied(listed, grade_of.values(), lowest)
+            submitted = [grade_of.get(doc_id, 0) for group in groups for doc_id in group]
+            graded = _graded_list(submitted, tuple(map(len, groups)), grade_of.values(), lowest)
             if cut is not None:
-                graded = replace(graded, ties=tuple(map(len, listed)), length=cut)
+                graded = replace(graded, ties=tuple(map(len, groups)), length=cut)
             lists[only_judged] = graded
         values[name] = float(measured(convention, name, lists[only_judged])[0])
     return values
@@ -553,13 +570,17 @@ def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[s
 
 
 def evaluate(run: Run, qrels: Iterable[Qrel], selection: MeasureSelection, *, ties: str) -> Evaluation:
+    """Evaluation of `evaluate_graded` by qrels."""
+    return evaluate_graded(run, _by_query(qrels), selection, ties=ties)
+
+
+def evaluate_graded(run: Run, graded: QueryGrades, selection: MeasureSelection, *, ties: str) -> Evaluation:
     """Measure `run` by the convention's own measures and those selected besides (`columns`). ties: one of TIES.
 
     Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
     (as distances do: smaller is better there).
     """
     check_name(selection.convention, CONVENTIONS, what="convention")
-    graded = _by_query(qrels)
     check_run(run)
     lists = {query_id: run.get(query_id, ()) for query_id in graded}
     selection = selection._replace(names=columns(selection.convention, selection.names))
@@ -577,14 +598,13 @@ def evaluate(run: Run, qrels: Iterable[Qrel], selection: MeasureSelection, *, ti
 
 
 def single_assessor_ceiling(
-    judgements: Iterable[Judgement], qrels: Iterable[Qrel], selection: MeasureSelection
+    judgements: Iterable[Judgement], graded: QueryGrades, selection: MeasureSelection
 ) -> dict[str, Values]:
     """Measures of a ranking by one assessor's grades: the mean over a query's assessors, by `query_id`.
 
     Only queries that at least one assessor judged completely have a value. Equal grades are ordered by id, and a pair
     that came back without a grade ranks last. Judgements that carry flags do not count.
     """
-    graded = _by_query(qrels)
     answers = nested(
         ((judgement.query_id, judgement.assessor), judgement.doc_id, -1 if judgement.grade is None else judgement.grade)
         for judgement in counting(judgements)
@@ -617,11 +637,12 @@ def check_run(run: Run) -> None:
     """Raise InputError for a document that is ranked twice, or a score that rises down a list."""
     faults: list[str] = []
     for query_id, docs in run.items():
-        ids = [doc.doc_id for doc in docs]
-        if len(set(ids)) < len(ids):
-            faults.append(f"{query_id}: {counted(len(ids) - len(set(ids)), 'document')} ranked twice, expected once")
-        rising = next((rank for rank in range(1, len(docs)) if docs[rank].score > docs[rank - 1].score), None)
-        if rising is not None:
+        ids, scores = {doc.doc_id for doc in docs}, [doc.score for doc in docs]
+        if len(ids) < len(docs):
+            faults.append(f"{query_id}: {counted(len(docs) - len(ids), 'document')} ranked twice, expected once")
+        rises = list(map(gt, scores[1:], scores))
+        if any(rises):
+            rising = 1 + rises.index(True)
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
         raise InputError(
@@ -688,14 +709,17 @@ def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], sele
         return dict.fromkeys(names, 0.0)
     values: Values = {}
     others, of_any_order = [], []
+    drawn: GradedList | None = None
     for name in names:
         family, _ = family_of(convention, name) or (None, 0)
         if family is None:
             others.append(name)
         elif length < len(doc_ids) and family.of_submitted and family.kind != "P":
-            grades_of_documents = np.array([grades.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)
-            submitted = grades_of_documents[_drawn(query_id, len(doc_ids), length)]
-            values[name] = float(measured(convention, name, GradedList(submitted, submitted, relevant_from)).mean())
+            if drawn is None:
+                grades_of_documents = np.array([grades.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)
+                submitted = grades_of_documents[_drawn(query_id, len(doc_ids), length)]
+                drawn = GradedList(submitted, submitted, relevant_from)
+            values[name] = float(measured(convention, name, drawn).mean())
         else:
             of_any_order.append(name)
     values |= _measured_documents(convention, of_any_order, [doc_ids], grades, relevant_from, cut=length)
@@ -716,13 +740,18 @@ say (`benchmarks/sampled_predictions.py`).
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JudgedWhole:
     """Pools in which every document was to be judged."""
 
     qrels: tuple[Qrel, ...]
     judgements: tuple[Judgement, ...]
     """Judgements behind the qrels."""
+
+    @cached_property
+    def graded(self) -> dict[str, dict[str, int]]:
+        """Grades by query, then document, in the order of the ids."""
+        return _by_query(self.qrels)
 
     @property
     def whole(self) -> bool:
@@ -732,7 +761,7 @@ class JudgedWhole:
     @property
     def query_ids(self) -> Set[str]:
         """Queries that are graded."""
-        return {qrel.query_id for qrel in self.qrels}
+        return self.graded.keys() if self.qrels else frozenset()
 
     @property
     def highest(self) -> int:
@@ -745,23 +774,20 @@ class JudgedWhole:
 
     def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
         """Measures of the run on these queries."""
-        qrels = self.qrels
-        if self.query_ids - {*query_ids}:
-            qrels = tuple(qrel for qrel in qrels if qrel.query_id in query_ids)
-        return evaluate(run, qrels, selection, ties=ties)
+        graded = {query_id: grades for query_id, grades in self.graded.items() if query_id in query_ids}
+        return evaluate_graded(run, graded, selection, ties=ties)
 
     def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
         """Figures of a random order of the documents of each query, cut at the given lengths."""
-        return random_orders(documents, cuts, nested(self.qrels), selection)
+        return random_orders(documents, cuts, self.graded, selection)
 
     def one_assessor(self, selection: MeasureSelection) -> dict[str, Values]:
         """Measures of a ranking by one assessor's grades, by query."""
-        return single_assessor_ceiling(self.judgements, self.qrels, selection)
+        return single_assessor_ceiling(self.judgements, self.graded, selection)
 
     def best_order(self, selection: MeasureSelection) -> Evaluation:
         """Measures of the best order of the documents of each query."""
-        documents = grouped((qrel.query_id, ScoredDoc(qrel.doc_id, float(qrel.relevance))) for qrel in self.qrels)
-        best = {query_id: in_order(of_query) for query_id, of_query in documents.items()}
+        best = {query_id: in_order(grades.items()) for query_id, grades in self.graded.items()}
         return self.measured(best, self.query_ids, selection, ties="order")
 
 

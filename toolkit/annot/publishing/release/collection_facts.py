@@ -99,7 +99,7 @@ def _answers(study: Snapshot) -> dict[str, Any]:
         "repeats": len(repeats),
         "repeats_same": sum(repeat.first == repeat.second for repeat in repeats),
         "not_counted": sorted(
-            Counter(without_ids(flag) for judgement in study.flagged for flag in judgement.flags).items()
+            Counter(without_ids(flag) for judgement in study.outcome.flagged for flag in judgement.flags).items()
         ),
         "audit": read_audit(study.ws),
         **_returned(study.outcome),

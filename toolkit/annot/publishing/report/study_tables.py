@@ -208,7 +208,7 @@ PROGRESS = Columns[Progress](
 
 def progress_of(people: Iterable[Assessor], outcome: Outcome) -> tuple[Progress, ...]:
     """Everyone who was assigned pairs; hidden repeats are among them, hidden gold is not."""
-    judged = Counter(name for name, _ in outcome.progress.given)
+    judged = outcome.progress.given
     assigned = judged + outcome.progress.left_by_assessor
     return tuple(
         Progress(person.assessor, assigned[person.assessor], judged[person.assessor], left=person.left_on is not None)

@@ -117,8 +117,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing, and its description in words."""
+    """A drawing under its name, and its description in words."""
 
+    name: str
     caption: str
     svg: Drawing
     description: str

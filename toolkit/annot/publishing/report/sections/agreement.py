@@ -43,14 +43,15 @@ def body(study: Study) -> Chapter:
 
 def drawing(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Iterator[Figure]:
     """Alpha on each query before and after adjudication; none unless it has a value on two queries."""
-    points: dict[str, list[tuple[float | None, float | None]]] = {}
+    points: dict[str, list[tuple[str, float | None, float | None]]] = {}
     for row in sorted(agreement.queries, key=lambda row: (row.facet, row.query_id)):
         first, after = (Number(values["alpha_ordinal"], COEFFICIENT).value for values in (row.before, row.after))
         if first is not None or after is not None:
-            points.setdefault(row.facet if words.faceted else "", []).append((first, after))
+            points.setdefault(row.facet if words.faceted else "", []).append((row.query_id, first, after))
     drawn = sum(map(len, points.values()))
     if drawn > 1:
         yield Figure(
+            "agreement",
             sentence("agreement.figure", words=words),
             figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
             sentence("agreement.drawn", words=words, points=points, drawn=drawn, of=len(agreement.queries)),

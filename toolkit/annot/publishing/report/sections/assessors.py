@@ -53,9 +53,21 @@ def appendix(study: Study) -> Chapter:
         "assessors",
         "Assessors, and why they disagree",
         conclusions(analysis, words),
-        tuple(tables(analysis, words)),
+        (*(drawing(analysis) if len(study.queries) > 1 else ()), *tables(analysis, words)),
         method(analysis),
     )
+
+
+def drawing(analysis: AssessorAnalysis) -> Iterator[Figure]:
+    """The grades of every two assessors against each other."""
+    matrix = analysis.diagnosed.matrix
+    if met := {(pair.first, pair.second): pair.table for pair in matrix if pair.same.of}:
+        yield Figure(
+            "assessors",
+            sentence("assessors.figure", shown=min(MOST_PAIRS, len(met)), of=len(met)),
+            figures.heat_maps(met, grades=analysis.diagnosed.scale, most=MOST_PAIRS),
+            sentence("assessors.drawn", pairs=matrix[:MOST_PAIRS]),
+        )
 
 
 def conclusions(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
@@ -356,8 +368,9 @@ def body(study: Study) -> Chapter:
     if several and sum(bar.value is not None for bar in drawn.values()) > 1:
         blocks.append(
             Figure(
+                "severity",
                 sentence("effect.severity_figure", bracketed=any(bar.ends for bar in drawn.values())),
-                figures.forest(drawn, unit="severity, in grades"),
+                figures.forest(drawn, unit="severity, in grades", zero=True),
                 sentence("effect.severity_drawn", severity=drawn),
             )
         )
@@ -370,6 +383,7 @@ def body(study: Study) -> Chapter:
         if several:
             blocks.append(
                 Figure(
+                    "effect",
                     sentence("effect.figure", words=study.words, effect=effect, marks=list(marks)),
                     figures.ranges(
                         marks,

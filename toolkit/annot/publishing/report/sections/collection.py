@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annot.base.names import moment_of
 from annot.base.records import CITED, WHOLE, Paper, Pool, Query, Topic, grouped, nested
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import mean_interval, share_of_counts
@@ -19,7 +20,7 @@ from annot.labelstudio.tasks import grade_text
 from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.sampled.grades import GradeCounts, by_grade, share_of
 from annot.measuring.sampled_study import grade_counts
-from annot.pools.drawn_pools import facts_of
+from annot.pools.drawn_pools import came_to, facts_of
 from annot.publishing.report import figures
 from annot.publishing.report.cells import ESTIMATED, MEAN, SHARE, Number, measured
 from annot.publishing.report.side_by_side import judged_versions, screens_of, side_by_side, with_judged_texts
@@ -48,6 +49,8 @@ from annot.study.shown_versions import NumberedVersion, by_part, changed_version
 
 
 NOT_JUDGED = Undefined("no pair is judged")
+MOST_OVERLAPS = 24
+"""Combinations of pool methods that are drawn; one column of a paper has half of them."""
 
 
 def appendix(study: Study) -> Iterator[Chapter]:
@@ -177,14 +180,28 @@ def _pools(study: Study) -> Chapter:
         *sentences("collection.origins", origins=study.origins, words=study.words),
         *sentences("runs.few_abstracts", few=study.origins.few_abstracts, words=study.words),
     )
-    of_several = [drawing(study.pools)] if len(study.pools) > 1 else []
+    of_several = (drawing(study.pools), *shared(study.pools)) if len(study.pools) > 1 else ()
     return Chapter("pools", "Pools", text, (by_method, *of_several))
+
+
+def shared(pools: Mapping[str, Pool]) -> Iterator[Figure]:
+    """Documents that several methods came to, if there are several methods."""
+    came = Counter(methods for pool in pools.values() for methods in came_to(pool))
+    order = [method for method in _methods(pools) if any(method in methods for methods in came)]
+    if len(order) > 1:
+        yield Figure(
+            "overlap",
+            sentence("collection.overlap_figure", most=MOST_OVERLAPS, whole=len(came)),
+            figures.overlap(came, order=order, most=MOST_OVERLAPS, unit="documents"),
+            sentence("collection.overlap_drawn", alone={method: came[frozenset({method})] for method in order}),
+        )
 
 
 def drawing(pools: Mapping[str, Pool]) -> Figure:
     """Each pool by the method that added its documents."""
     bars = _by_method(pools)
     return Figure(
+        "pools",
         sentence("collection.pools_figure"),
         figures.stacked_bars(bars, order=_methods(pools), unit="documents"),
         sentence("collection.pools_drawn", bars=bars),
@@ -243,6 +260,7 @@ def grades_body(study: Study) -> Chapter:
     bracketed = any(share.ends for facet_shares in shares.values() for share in facet_shares)
     caption = sentence("grades.figure", words=study.words, bracketed=bracketed, sampled=study.grade_counts is not None)
     drawing = Figure(
+        "grades",
         caption,
         figures.grouped_bars(
             {
@@ -289,7 +307,7 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
     table_of_given = _graded(
         "given-grades", answers, study, first_column=of_assessor, more_columns=columns, caption="grades.given"
     )
-    yield Chapter("judgements", "Judgements of each assessor", text, (table_of_given,))
+    yield Chapter("judgements", "Judgements of each assessor", text, (*over_time(study), table_of_given))
     if study.decisions:
         sizes = Counter(decision.query_id for decision in study.decisions)
         papers = study.snapshot.topics
@@ -303,6 +321,28 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
         )
         blocks = (_per_query(study), *_across_facets(study), *_cited(study))
         yield Chapter("final-grades", "Final grades", text, blocks)
+
+
+def over_time(study: Study) -> Iterator[Figure]:
+    """Answers that count, day by day from the first one; none of one day, without moments, or of simulated people."""
+    judged = [moment_of(answer.judged_at) for answer in study.judgements if answer.counts]
+    days = {"judgements": sorted(at.date() for at in judged if at)}
+    if len({*days["judgements"]}) > 1 and study.notice is None:
+        settled = [moment_of(ruling.judged_at) for ruling in study.outcome.adjudications.values()]
+        days["adjudications"] = sorted(at.date() for at in settled if at)
+        # An axis of dates would publish them.
+        first = min(days["judgements"])
+        series = {
+            name: [(0, 0), *((day + 1, n) for day, n in accumulated.items())]
+            for name, of_kind in days.items()
+            if (accumulated := {(day - first).days: n for n, day in enumerate(of_kind, start=1)})
+        }
+        yield Figure(
+            "time",
+            sentence("grades.time_figure"),
+            figures.lines(series, across="day", up="answers", steps=True),
+            sentence("grades.time_drawn", series=series, planned=len(study.outcome.planned)),
+        )
 
 
 def final_grades(study: Study) -> Table:

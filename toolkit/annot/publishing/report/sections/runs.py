@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from annot.base.records import WHOLE
 from annot.base.stats.inference import POWER, share_of_counts
-from annot.base.stats.values import Share, Undefined
+from annot.base.stats.values import Interval, Share, Undefined
 from annot.measuring.evaluation import comparisons
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures
+from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures, mean_of_all
+from annot.measuring.evaluation.measures import TIES, MeasureSelection
+from annot.measuring.measured import graded_pools
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
+from annot.publishing.report.cells import WHOLE as COUNT
 from annot.publishing.report.tables import (
     Chapter,
     Column,
@@ -41,6 +45,10 @@ LIKE_CHANCE = "°"
 """After a figure that is not shown to be better than a random order."""
 MOST_SIGNIFICANT = 20
 """Rows of the table of significant differences; the appendix has all pairs of runs."""
+MOST_DRAWN = 15
+"""Pairs of runs that the report draws query by query; `annot figures` draws all."""
+DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Ranks down to which runs are measured for the drawing of their depth."""
 LIKE_CHANCE_TOLD = ": not better than chance"
 NO_RUNS = (CHANCE, ONE_ASSESSOR)
 """Rows below those of the runs."""
@@ -89,12 +97,85 @@ def drawing(evaluated: EvaluatedRuns) -> Figure:
     drawn = {line.run: figure(line, leader.measure) for line in lines}
     holds = {(two.run_a, two.run_b): two.holds for two in evaluated.comparisons if two.facet == leader.verdict.facet}
     return Figure(
+        "runs",
         sentence(
             "runs.figure", best=leader, several=bool(holds), bracketed=any(number.ends for number in drawn.values())
         ),
         figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure),
         sentence("runs.drawn", best=leader, runs=drawn, holding=holding(evaluated)),
     )
+
+
+def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
+    """Rank of each run on all queries, with simultaneous intervals from the significant differences.
+
+    A run is below those that beat it and above those that it beats; all of this holds together, because the tests are
+    corrected for all pairs (Al Mohamad, Goeman and van Zwet 2022, Simultaneous confidence intervals for ranks,
+    Biometrics 78).
+    """
+    leader = best(evaluated)
+    if leader is None or leader.runs < 2 or leader.queries < 2:
+        return
+    lines = sorted(lines_of_all_queries(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
+    beaten = dict(holding(evaluated))
+    drawn = {}
+    for place, line in enumerate(lines, start=1):
+        better = sum(line.run in others for others in beaten.values())
+        ends = Interval(1 + better, len(lines) - len(beaten.get(line.run, ())), 1 - comparisons.ALPHA, "simultaneous")
+        drawn[line.run] = Number(place, COUNT, ends)
+    yield Figure(
+        "ranks",
+        sentence("runs.ranks_figure", best=leader, level=100 * (1 - comparisons.ALPHA)),
+        figures.forest(drawn, unit=f"rank by {leader.measure}", zero=False),
+        sentence("runs.ranks_drawn", runs=drawn),
+    )
+
+
+def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
+    """The gain of each run down to several ranks, if there is more than one run."""
+    snapshot, gain = study.snapshot, "NDCG" if evaluated.convention == "csfcube" else "nDCG"
+    longest = max((len(ranking) for run in study.runs.values() for ranking in run.values()), default=0)
+    depths = [depth for depth in DEPTHS if depth <= longest]
+    selection = MeasureSelection(evaluated.convention, [f"{gain}@{k}" for k in depths], evaluated.relevant_from)
+    pools = graded_pools(snapshot, study.outcome.qrels, unfinished=True)
+    scores: dict[str, list[tuple[float, float]]] = {}
+    for tag, by_convention in evaluated.evaluations.items():
+        query_ids = [query.query_id for query in by_convention[evaluated.convention].queries]
+        queries = pools.measured(study.runs[tag], query_ids, selection, ties=TIES[0]).queries
+        for k, name in zip(depths, selection.names, strict=True):
+            mean = mean_of_all({query.query_id: query.values[name] for query in queries}, snapshot.splits)
+            scores.setdefault(tag, []).append((k, 100 * mean))
+    if len(scores) > 1 and len(depths) > 1 and len(study.queries) > 1:
+        ordered = dict(sorted(scores.items(), key=lambda run: (-run[1][-1][1], run[0])))
+        yield Figure(
+            "depth",
+            sentence("runs.depth_figure", gain=gain, runs=ordered),
+            figures.lines(ordered, across="rank", up=f"{gain} down to this rank, %", marked=depths),
+            sentence("runs.depth_drawn", gain=gain, runs=ordered),
+        )
+
+
+def by_query(evaluated: EvaluatedRuns) -> Iterator[Figure]:
+    """The scores of every two runs on each query, those with the best run first."""
+    convention, measure = evaluated.convention, evaluated.measure
+    scores = {
+        tag: {
+            query.query_id: value for query in runs[convention].queries if (value := query.shown(measure)) is not None
+        }
+        for tag, runs in evaluated.evaluations.items()
+    }
+    order = sorted(scores, key=lambda tag: (-evaluated.evaluations[tag][convention].mean[measure], tag))
+    for first, second in itertools.combinations(order, 2):
+        both = {name: (value, scores[second][name]) for name, value in scores[first].items() if name in scores[second]}
+        if len(both) > 1:
+            apart = sorted(both, key=lambda name: (both[name][0] - both[name][1], name))
+            values = {"first": first, "second": second, "measure": measure, "scores": both, "apart": apart}
+            yield Figure(
+                f"queries-{first}-{second}",
+                sentence("runs.two_figure", **values),
+                figures.two_runs(both, names=(first, second), unit=f"{measure}, %"),
+                sentence("runs.two_drawn", **values),
+            )
 
 
 def compared(evaluated: EvaluatedRuns) -> Iterator[Table]:
@@ -262,8 +343,17 @@ def appendix(study: Study) -> Iterator[Chapter]:
         return
     elsewhere = sorted(evaluated.evaluations.keys() - {tag for tag, _ in study.run_settings})
     text = sentences("runs.method", words=study.words, evaluated=evaluated, elsewhere=elsewhere)
-    blocks = (*measures(evaluated, per_query=False), *pairs(evaluated), *settings(study))
+    blocks: tuple[Table | Figure, ...] = (
+        *ranks(evaluated),
+        *by_depth(study, evaluated),
+        *measures(evaluated, per_query=False),
+        *pairs(evaluated),
+        *settings(study),
+    )
     yield Chapter("measures", "Runs: every measure", (), blocks, text)
+    if drawn := tuple(by_query(evaluated)):
+        text = sentences("runs.two", shown=min(MOST_DRAWN, len(drawn)), whole=len(drawn))
+        yield Chapter("run-queries", "Runs: query by query", text, drawn[:MOST_DRAWN])
 
 
 def settings(study: Study) -> Iterator[Table]:
@@ -379,6 +469,7 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
     named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
     facets = [name for name in study.settings.facets if any(name in paper.values for paper in papers)]
     yield Figure(
+        "facets",
         sentence("analyses.facets_figure", **named),
         figures.ranges(
             {name: {paper.paper_id: paper.values[name] for paper in papers if name in paper.values} for name in facets},

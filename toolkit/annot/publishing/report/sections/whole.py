@@ -66,7 +66,7 @@ MakeFacts = Callable[[Study], Iterable[Fact]]
 
 
 def sections_added(study: Study) -> tuple[ReportSections, ...]:
-    """What wings and plug-ins add to the report, the datasheet and the card."""
+    """Parts of report, datasheet and card that wings and plug-ins add."""
     return tuple(loaded("report_sections", study.settings.plugins.names).values())
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from annot.base.errors import InputError
 from annot.base.records import Advance, PairKey, Query, Topic
 from annot.base.settings import Kind
@@ -102,7 +101,7 @@ def frozen(kind: str) -> dict[str, str]:
 
     With the rankings comes their manifest, and with each run its metadata.
     """
-    folder = resources.files(f"annot.demo.frozen_{kind}")
+    folder = resources.files(f"annot_demo.frozen_{kind}")
     return {
         file.name: file.read_text(encoding="utf-8")
         for file in sorted(folder.iterdir(), key=lambda file: file.name)
@@ -112,7 +111,7 @@ def frozen(kind: str) -> dict[str, str]:
 
 def read(name: str) -> str:
     """The text of a packaged file."""
-    return resources.files("annot.demo").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("annot_demo").joinpath(name).read_text(encoding="utf-8")
 
 
 COMMENT_RATE = 0.04

@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import tomlkit
-
 from annot.base.errors import InputError
 from annot.base.records import Advance, Ranking, Source
-from annot.demo import simulated_people
-from annot.demo.simulated_people import ADJUDICATOR, CAST
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
 from annot.measuring.sampled.estimates import notes_of
@@ -30,6 +27,9 @@ from annot.store.models import ImportedSource
 from annot.store.pools import read_sample
 from annot.store.runs import put_import
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, study_above, write_file
+
+from annot_demo import simulated_people
+from annot_demo.simulated_people import ADJUDICATOR, CAST
 
 NAME = "annot-demo"
 DRAFT = "release-draft"

@@ -1,0 +1,286 @@
+"""Caddy in front of the servers of a study: https, and a name of its own for each server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annot.base.errors import InputError, StudioError
+from annot.base.templating import render
+from annot.labelstudio import server
+from annot.labelstudio.accounts import can_sign_in, can_sign_up
+from annot.labelstudio.http_client import is_loopback
+
+if TYPE_CHECKING:
+    import httpx
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The names: one for each server, below a domain that one record of the domain name system leads to this machine.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+HTTPS = 443
+DOMAIN = re.compile(r"(?=.{1,200}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+FACTS = "front.json"
+UP = "up"
+"""File that is there from `annot studio up` to `annot studio down`."""
+CADDYFILE = "Caddyfile"
+INSTALL = "sudo apt install caddy && sudo systemctl disable --now caddy"
+"""The package switches a service of its own on, which takes the ports."""
+START_SECONDS = 60.0
+CONNECT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Domain of the servers of a study."""
+
+    domain: str
+    internal: bool = False
+    """True if Caddy signs the certificates itself, for a closed network."""
+    port: int = HTTPS
+
+    def name(self, person: str | None) -> str:
+        """Name of the server of a person, or of the one for all."""
+        label = None if person is None else person.lower().replace("_", "-").strip("-")
+        return self.domain if label is None else f"{label}.{self.domain}"
+
+    def url(self, person: str | None) -> str:
+        """Address of the server of a person, or of the one for all."""
+        return f"https://{self.name(person)}" + ("" if self.port == HTTPS else f":{self.port}")
+
+    def record(self, people: Collection[str | None]) -> str:
+        """The record that the domain needs, in words."""
+        name = self.domain if None in people else f"*.{self.domain}"
+        return f"{name}  A  the public address of this machine (and AAAA, if it has an IPv6 address)"
+
+
+def checked(front: Front, people: Collection[str | None]) -> Front:
+    """The same domain. Raises InputError if it is none, or if two people would have the same name."""
+    if not DOMAIN.fullmatch(front.domain):
+        raise InputError(f"--domain {front.domain}: expected a name such as study.example.org")
+    person_with: dict[str, str | None] = {}
+    for person in people:
+        if (other := person_with.setdefault(front.name(person), person)) != person:
+            raise InputError(f"{other} and {person} would both have the name {front.name(person)}")
+    return front
+
+
+def kept(folder: Path) -> Front | None:
+    """The domain of the study whose Caddy has this folder; None if it has none."""
+    path = folder / FACTS
+    try:
+        return Front(**json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError):
+        raise StudioError(f"{path}: cannot be read", hint="run `annot studio up --domain DOMAIN` again") from None
+
+
+def keep(folder: Path, front: Front) -> None:
+    """Remember the domain."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    aside = folder / f"{FACTS}.new"
+    aside.write_text(json.dumps(asdict(front)), encoding="utf-8")
+    aside.replace(folder / FACTS)
+
+
+def addresses_of(name: str) -> frozenset[str]:
+    """Addresses that a name leads to; empty if it leads nowhere."""
+    try:
+        return frozenset(str(answer[4][0]) for answer in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM))
+    except OSError:
+        return frozenset()
+
+
+def leads_here(name: str, port: int) -> bool:
+    """True if the name has an address of this machine, or a connection to the name arrives here.
+
+    Also true if that cannot be tried, because this account may not use the port; the unit of the system may.
+    """
+    addresses = addresses_of(name)
+    for address in addresses:
+        with suppress(OSError), socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as own:
+            own.bind((address, 0))
+            return True
+    # Behind a router the public address is not the machine's own.
+    try:
+        with socket.create_server(("", port)) as here:
+            here.settimeout(CONNECT_SECONDS)
+            with socket.create_connection((name, port), timeout=CONNECT_SECONDS), here.accept()[0]:
+                return True
+    except PermissionError:
+        return bool(addresses)
+    except OSError:
+        return False
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Caddy: the system's program with a configuration of ours. Its administration is a socket in its folder, which only
+# the owner of the study can open.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def program() -> str:
+    """Path of Caddy. Raises StudioError where it is not installed."""
+    path = shutil.which("caddy") or shutil.which("caddy", path="/usr/bin:/usr/local/bin")
+    if path is None:
+        raise StudioError("Caddy is not installed; it gives the servers https and names", hint=INSTALL)
+    return path
+
+
+def caddyfile(folder: Path, front: Front, ports: Mapping[str | None, int]) -> str:
+    """Configuration of Caddy. ports: the port of each person's server on this machine."""
+    addresses = frozenset[str]().union(*(addresses_of(front.name(person)) for person in ports))
+    values = {
+        "storage": folder / "certificates",
+        "front": front,
+        "redirects": front.port == HTTPS,
+        # Names that lead to this machine alone need no port that others reach.
+        "local": bool(addresses) and all(map(is_loopback, (f"http://{_bracketed(each)}" for each in addresses))),
+        "sites": [(front.url(person), port) for person, port in ports.items()],
+        "host": server.HOST,
+    }
+    return render("Caddyfile.j2", values, overrides=None)
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def up(folder: Path, front: Front, ports: Mapping[str | None, int]) -> None:
+    """Start Caddy for these servers, or give the running one the new list; safe to repeat.
+
+    Raises StudioError if Caddy is not installed, may not use the port, or refuses.
+    """
+    caddy = program()
+    folder = folder.resolve()
+    with server.locked(folder / "lock"):
+        path = folder / CADDYFILE
+        aside = path.with_suffix(".new")
+        aside.write_text(caddyfile(folder, front, ports), encoding="utf-8")
+        aside.replace(path)
+        (folder / UP).touch()
+        is_new = running(folder) is None
+        if is_new:
+            _check_port(front.port)
+            command = [caddy, "run", "--config", str(path), "--adapter", "caddyfile"]
+            server.launch(folder, command, {**os.environ, "XDG_CONFIG_HOME": str(folder)}, name="caddy")
+        if not server.comes_true(lambda: _loads(caddy, folder) or running(folder) is None, within=START_SECONDS) or (
+            running(folder) is None
+        ):
+            raise StudioError(f"Caddy does not start; the end of its log:\n{server.tail(folder / 'caddy.log')}")
+
+
+def _loads(caddy: str, folder: Path) -> bool:
+    """True if the running Caddy takes the configuration."""
+    command = [caddy, "reload", "--config", CADDYFILE, "--adapter", "caddyfile", "--address", "unix/admin.sock"]
+    return not subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode
+
+
+def _check_port(port: int) -> None:
+    try:
+        socket.create_server(("", port)).close()
+    except PermissionError:
+        raise StudioError(
+            f"this account may not use port {port}, so Caddy was not started; the servers are running",
+            hint="`annot studio service` writes a unit for the system that may, and prints how to switch it on",
+        ) from None
+    except OSError:
+        raise StudioError(
+            f"port {port} is taken by another program",
+            hint="Debian's Caddy starts by itself: sudo systemctl disable --now caddy",
+        ) from None
+
+
+def running(folder: Path) -> int | None:
+    """Process of the Caddy of this folder; None if it does not run."""
+    folder = folder.resolve()
+    pid = server.number_in(folder / "caddy.pid")
+    return pid if pid and str(folder / CADDYFILE) in server.command_of(pid) else None
+
+
+def down(folder: Path) -> None:
+    """Stop the Caddy of this folder, if it runs."""
+    (folder / UP).unlink(missing_ok=True)
+    if (pid := running(folder)) is not None:
+        server.end(pid, lambda: running(folder) is None)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The servers as people elsewhere see them: everything goes through the name and https.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+LEAST_LEFT = 1 / 6
+"""Share of its time that a certificate has left at least; Caddy renews it when a third is left."""
+CLOCK_SECONDS = 60.0
+
+
+def seen_from_outside(
+    folder: Path, front: Front, accounts: Mapping[str | None, Mapping[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Problems of the servers as people elsewhere meet them, each with its remedy.
+
+    accounts: for each person with a server, the password of each address with an account there. Each is tried on the
+    servers of all others.
+    """
+    import httpx
+
+    root = folder / "certificates" / "pki" / "authorities" / "local" / "root.crt"
+    if front.internal and not root.is_file():
+        yield f"{root}: no such file", "`annot studio up` starts Caddy, which makes it"
+        return
+    trusted = ssl.create_default_context(cafile=root if front.internal else None)
+    for person in accounts:
+        address = front.url(person)
+        try:
+            with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=30.0) as session:
+                yield from _faults_of_answer(address, session.get("/user/login/"))
+                if can_sign_up(session):
+                    yield f"{address}: anyone can make an account", "`annot studio down`, then `annot studio up`"
+            strangers = (
+                (email, word) for other in accounts if other != person for email, word in accounts[other].items()
+            )
+            for email, word in strangers:
+                with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=30.0) as session:
+                    if can_sign_in(session, email, word):
+                        yield (
+                            f"{address}: lets in an account of another person",
+                            "delete that account in Label Studio, under Organization",
+                        )
+        except (httpx.HTTPError, OSError) as error:
+            yield (
+                f"{address}: cannot be opened from outside: {error}",
+                f"`annot studio up`; the record is {front.record([person])}; the log is {folder / 'caddy.log'}",
+            )
+
+
+def _faults_of_answer(address: str, answer: httpx.Response) -> Iterator[tuple[str, str]]:
+    again = "`annot studio up` sets it"
+    if "strict-transport-security" not in answer.headers:
+        yield f"{address}: browsers are not told to use https alone", again
+    if not all("secure" in cookie.lower() for cookie in answer.headers.get_list("set-cookie")):
+        yield f"{address}: its cookies are sent without https, too", again
+    certificate = answer.extensions["network_stream"].get_extra_info("ssl_object").getpeercert()
+    begin, end = (ssl.cert_time_to_seconds(certificate[name]) for name in ("notBefore", "notAfter"))
+    if (left := end - time.time()) < LEAST_LEFT * (end - begin):
+        yield (
+            f"{address}: its certificate ends in {left / 86400:.1f} days",
+            "look into the log of Caddy, in .annot/front",
+        )
+    there = parsedate_to_datetime(answer.headers["date"]).timestamp()
+    if abs(there - time.time()) > CLOCK_SECONDS:
+        yield f"{address}: its clock is {abs(there - time.time()):.0f} s off", "sudo timedatectl set-ntp true"
