@@ -124,6 +124,7 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("report", "keep", EVERY_STUDY),
         CommandEntry("browse", "keep", EVERY_STUDY),
         CommandEntry("figures", "keep"),
+        CommandEntry("paper", "keep"),
         CommandEntry("datasheet", "keep", EVERY_STUDY),
         CommandEntry("release", "keep", EVERY_STUDY),
         CommandEntry("trace", "keep"),

@@ -79,6 +79,19 @@ def figures(
     return Output({"files": paths}, "\n".join(map(str, paths)))
 
 
+@command("paper")
+def paper(ws: "Workspace", out: options.OutOption = None) -> Output:
+    """Write a folder for a paper: scores, LaTeX tables, figures, the methods paragraph, and a draft that includes them.
+
+    The draft paper.tex is written once and then yours; all that it includes is renewed each time. It compiles with
+    pdfLaTeX and LuaLaTeX.
+    """
+    from annot.steps import publish as step
+
+    path = step.write_paper(ws, out=out)
+    return Output({"path": path}, str(path))
+
+
 @command("datasheet")
 def datasheet(ws: "Workspace") -> Output:
     """Write the datasheet of the collection, with figures from the study and your answers from datasheet.toml."""
