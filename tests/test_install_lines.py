@@ -25,7 +25,7 @@ EXTRAS = {f"{PROJECT['name']}[{extra}]" for extra in PROJECT["optional-dependenc
 """What the program may name, because it is installed where it runs: pip then takes no other of this name."""
 TEXTS = [
     *(CHECKOUT / name for name in ("README.md", "Makefile")),
-    *sorted((CHECKOUT / "docs").glob("*.md")),
+    *sorted((CHECKOUT / "docs").rglob("*.md")),
     *sorted((CHECKOUT / "templates").rglob("*.j2")),
     *sorted((CHECKOUT / "toolkit" / "annot").rglob("*.py")),
 ]
