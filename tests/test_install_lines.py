@@ -24,8 +24,8 @@ OTHERS = {"torch", "transformers", "pot", "ir-datasets", "dask-jobqueue", "label
 EXTRAS = {f"{PROJECT['name']}[{extra}]" for extra in PROJECT["optional-dependencies"]}
 """What the program may name, because it is installed where it runs: pip then takes no other of this name."""
 TEXTS = [
-    *(CHECKOUT / name for name in ("README.md", "Makefile")),
-    *sorted((CHECKOUT / "docs").rglob("*.md")),
+    *(CHECKOUT / name for name in ("README.md", "Makefile", "docs/howto/install.md")),
+    *sorted((CHECKOUT / "docs").glob("*.md")),
     *sorted((CHECKOUT / "templates").rglob("*.j2")),
     *sorted((CHECKOUT / "toolkit" / "annot").rglob("*.py")),
 ]
