@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
-from urllib.parse import urlsplit
 
 from annot.base.errors import InputError, StudioError
 
@@ -363,21 +362,24 @@ def database_variables(url: str) -> str:
     The password is that of the environment variable PGPASSWORD. Raises InputError if the address has one: everyone on
     the machine can see what is typed.
     """
-    parts = urlsplit(url)
-    if parts.scheme != "postgresql" or not (parts.hostname and parts.username and parts.path.strip("/")):
+    from annot.store.database import parse_url, password_of
+
+    place = parse_url(url)
+    host = place.host or place.query.get("host")
+    if not (place.drivername.startswith("postgresql") and host and place.username and place.database):
         raise InputError("--database: expected an address such as postgresql://studio@127.0.0.1/studio")
-    if parts.password is not None:
+    if password_of(place) is not None:
         raise InputError(
             "--database: has a password, which other accounts of this machine can see",
             hint="leave it out, and set the environment variable PGPASSWORD",
         )
     variables = {
         "DJANGO_DB": "default",
-        "POSTGRE_NAME": parts.path.strip("/"),
-        "POSTGRE_USER": parts.username,
+        "POSTGRE_NAME": place.database,
+        "POSTGRE_USER": place.username,
         "POSTGRE_PASSWORD": os.environ.get("PGPASSWORD", ""),
-        "POSTGRE_HOST": parts.hostname,
-        "POSTGRE_PORT": str(parts.port or 5432),
+        "POSTGRE_HOST": host,
+        "POSTGRE_PORT": str(place.port or 5432),
     }
     return json.dumps(variables)
 
