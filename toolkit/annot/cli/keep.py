@@ -163,6 +163,7 @@ def release(
             may_publish=_may_publish if is_attended() else None,
         )
     notes = [*done.notes, *(f"missing: {part}" for part in done.missing)]
+    notes += [] if draft or dry_run else step.how_to_upload(ws, folder)
     return Output(done, output.table(step.FILES, done.files.items()), notes)
 
 

@@ -33,6 +33,8 @@ from annot.base.errors import InputError, StudioError
 
 VERSION = "1.23.2"
 """The screens' style names classes of this release; another one may move them."""
+FIRST_RELEASE = "1.23.2"
+"""The release that made data without a note of theirs."""
 
 ENVIRONMENT_VARIABLE = "ANNOT_STUDIO_VENV"
 _MARKER = "annot-installed"
@@ -287,6 +289,7 @@ def up(
                 return _wait_until_healthy(folder)
             _end(folder, running.pid, running.port)
         (folder / "address").write_text(address, encoding="utf-8")
+        keep_data_of_earlier(folder, _release_of(program), say=say)
         with claimed_port(port, folder) as chosen:
             place = address or f"http://{HOST}:{chosen}"
             say(f"starting Label Studio at {place} (the first start takes about a minute)")
@@ -298,6 +301,29 @@ def up(
                     _end(folder, *hung)
                     _spawn(program, folder, chosen, environ)
                 return _wait_until_healthy(folder)
+
+
+def keep_data_of_earlier(folder: Path, release: str, *, say: Callable[[str], None]) -> None:
+    """Copy the data of the server of `folder` to `data-RELEASE` if another release of Label Studio made them.
+
+    A later release changes its database as it starts, and no way leads back. release: the one that is to be started.
+    """
+    noted, data = folder / "release", folder / "data"
+    last = noted.read_text(encoding="ascii").strip() if noted.is_file() else FIRST_RELEASE
+    copy = folder / f"data-{last}"
+    if last != release and data.is_dir() and not copy.exists():
+        begun = folder / "data-begun"
+        shutil.rmtree(begun, ignore_errors=True)
+        shutil.copytree(data, begun)
+        begun.rename(copy)
+        say(f"Label Studio {release} takes the place of {last}; a copy of the data from before is {copy}")
+    noted.write_text(f"{release}\n", encoding="ascii")
+
+
+def _release_of(program: Path) -> str:
+    """The release of an installation."""
+    packages = program.parent.parent.glob("lib/python*/site-packages/label_studio-*.dist-info")
+    return next((path.name.removesuffix(".dist-info").partition("-")[2] for path in packages), VERSION)
 
 
 def address_of(folder: Path) -> str:
