@@ -105,3 +105,10 @@ def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_it
     assert "2 Similar" not in first
     page = (ws.exports / "meeting.md").read_text(encoding="utf-8")
     assert "Candidate: *Title of d08*. Why d08. **How d08.** What d08." in page
+
+
+def test_a_period_without_a_finished_pair_is_refused(judged: Workspace, annot: Run) -> None:
+    refused = annot("meeting", "--since", "2031-04-01")
+    assert refused.exit_code == 2
+    assert "no pair was finished since 2031-04-01" in refused.stderr
+    assert "the newest: 2031-03-12" in refused.stderr
