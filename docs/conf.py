@@ -31,6 +31,13 @@ nitpicky = False
 
 def setup(app: Any) -> None:
     app.connect("builder-inited", write)
+    app.connect("html-page-context", with_levels, priority=900)
+
+
+def with_levels(_app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """Give the captions of the menu a level as headings, which furo leaves out."""
+    menu = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = menu.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
 def write(app: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any, get_args, get_origin
 
 import typer
 from annot.base.settings import Settings
+from annot.cli.commands import COMMANDS
 from annot.cli.main import app
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
@@ -41,19 +42,32 @@ program.
 
 
 def write(folder: Path) -> None:
-    """Write `commands.md`, `settings.md` and `not-run.md` into `folder`, which lies among the pages."""
+    """Write `commands.md`, its pages, `settings.md` and `not-run.md` into `folder`, which is among the pages."""
     folder.mkdir(exist_ok=True)
-    (folder / "commands.md").write_text(COMMANDS_HEAD + commands(), encoding="utf-8")
+    for name, text in commands().items():
+        (folder / name).write_text(text, encoding="utf-8")
     (folder / "settings.md").write_text(SETTINGS_HEAD + "\n".join(settings()), encoding="utf-8")
     (folder / "not-run.md").write_text(not_run(folder.parent), encoding="utf-8")
 
 
-def commands() -> str:
-    """Every command in the order of the work: usage, arguments, options."""
+def commands() -> dict[str, str]:
+    """Pages of the commands by file name: an overview, and a page for each stage with usage, arguments and options."""
     tree = typer.main.get_command(app)
     context = tree.context_class(tree, info_name="annot")
     text = get_docs_for_click(obj=tree, ctx=context, name="annot", title="`annot`", indent=1)
-    return text.replace("```console", "```text")
+    head, *sections = re.split(r"(?m)^(?=### )", text.replace("```console", "```text"))
+    section_of_word = {section.split("`")[1].split()[1]: re.sub(r"(?m)^#(?=##)", "", section) for section in sections}
+    pages, listed = {}, []
+    for stage, entries in COMMANDS.items():
+        words = [word for word in dict.fromkeys(entry.words.split()[0] for entry in entries) if word in section_of_word]
+        name = f"commands-{stage.lower()}.md"
+        pages[name] = f"# Commands: {stage.lower()}\n\n" + "".join(map(section_of_word.pop, words))
+        listed.append(f"| [{stage}]({name}) | {', '.join(f'`{entry.words}`' for entry in entries)} |")
+    assert not section_of_word, "a command without a stage"
+    usage = head.split("**Commands**")[0].partition("\n")[2]
+    table = "\n".join(["| Stage | Commands |", "| --- | --- |", *listed])
+    tree_of_pages = "\n".join(["```{toctree}", ":hidden:", "", *(name.removesuffix(".md") for name in pages), "```"])
+    return {"commands.md": f"{COMMANDS_HEAD}{table}\n\n{usage.strip()}\n\n{tree_of_pages}\n"} | pages
 
 
 def settings() -> Iterator[str]:
@@ -109,8 +123,10 @@ def blocks(page: Path) -> Iterator[Block]:
 
 def pages(folder: Path) -> list[Path]:
     """Every page that is written by hand, in the order of their paths."""
-    made = {"commands.md", "settings.md", "not-run.md", "rooms.md"}
-    return [page for page in sorted(folder.rglob("*.md")) if page.name not in made and "_build" not in page.parts]
+    made = re.compile(r"(commands.*|settings|not-run|rooms)\.md")
+    return [
+        page for page in sorted(folder.rglob("*.md")) if not made.fullmatch(page.name) and "_build" not in page.parts
+    ]
 
 
 def not_run(folder: Path) -> str:

@@ -11,6 +11,7 @@ postgres=""
 for initdb in initdb /usr/lib/postgresql/*/bin/initdb; do if works "$initdb"; then postgres=found; fi; done
 if [ -z "$postgres" ]; then missing="$missing postgresql"; fi
 if ! works pdflatex || ! latex article.cls booktabs.sty longtable.sty; then missing="$missing texlive-latex-recommended"; fi
+if ! works lualatex || ! latex luaotfload.sty; then missing="$missing texlive-luatex"; fi
 if ! latex lmodern.sty; then missing="$missing lmodern"; fi
 if [ -z "$missing" ]; then exit 0; fi
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

@@ -349,6 +349,7 @@ USUAL: dict[str, Usual] = {
     "browse": Usual("measured", "", matches),
     "report": Usual("measured"),
     "figures": Usual("measured"),
+    "paper": Usual("measured"),
     "datasheet": Usual("measured", "", answers),
     "release": Usual("measured", "out --licence CC0-1.0", answers),
     "trace": Usual("measured", "fic0407-background fic0101"),

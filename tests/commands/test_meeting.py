@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.base.words import read_words
 from annot.study.workspace import Workspace
 from small_study import build
 
@@ -93,18 +94,45 @@ def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_it
     folded = re.findall(r'(?s)<details class="pair">.*?</details>', html)
     # Two of the ten documents of each query; the guidelines' pages are the package's.
     assert len(folded) == 8
-    first = unescape(folded[0])
+    first = " ".join(unescape(folded[0]).split())
     assert "<summary>1. method, 0 and 1: Title of d08</summary>" in first
-    assert "<p>Why p1. <mark>How p1.</mark> What p1.</p>" in first
-    assert "<p>Why d08. <mark>How d08.</mark> What d08.</p>" in first
+    assert '<p dir="auto">Why p1. <mark>How p1.</mark> What p1.</p>' in first
+    assert '<p dir="auto">Why d08. <mark>How d08.</mark> What d08.</p>' in first
     pages = (Path(__file__).parents[2] / "guidelines" / "method.md").read_text(encoding="utf-8")
+    assert first.index("<b>1 Related</b>") < first.index("<b>0 Irrelevant</b>")
     for grade in ("0 Irrelevant", "1 Related"):
-        said = " ".join(pages.split(f"## {grade}\n")[1].split("\n###")[0].split())
-        assert said
-        assert f"<b>{grade}</b>: {said}" in first
+        said = re.sub(r"^- ", "", pages.split(f"## {grade}\n")[1].split("\n###")[0], flags=re.MULTILINE)
+        shown = first.split(f"<b>{grade}</b>:")[1].split("</div>")[0]
+        assert said.split()
+        assert re.sub("<[^>]*>", " ", shown).split() == said.split()
     assert "2 Similar" not in first
     page = (ws.exports / "meeting.md").read_text(encoding="utf-8")
     assert "Candidate: *Title of d08*. Why d08. **How d08.** What d08." in page
+
+
+def test_the_page_is_in_the_words_of_the_study_and_keeps_the_lists_of_its_guidelines(ws: Workspace, annot: Run) -> None:
+    build(ws, judged=40)
+    settings = ws.root / "annot.toml"
+    settings.write_text(settings.read_text("utf-8").replace("[judging]\n", '[judging]\nlanguage = "de"\n'), "utf-8")
+    page = ws.root / "guidelines" / "de" / "method.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        "## 1 Verwandt\n\nEines davon genügt:\n\n- gleiche Schritte\n- Daten\n\n## 0 Irrelevant\n\nNichts.\n",
+        encoding="utf-8",
+    )
+    assert annot("meeting").exit_code == 0
+    html = (ws.exports / "meeting.html").read_text(encoding="utf-8")
+    words = read_words("de", overrides=None)
+    assert '<html lang="de">' in html
+    for key in ("widest", "agreement", "notice", "read_again_facets", "equal_grades", "grades"):
+        assert words(f"meeting.{key}") in unescape(html), key
+    assert "Methode, 0 und 1" in html
+    assert re.search(r"<b>1 Verwandt</b>: <p>Eines davon genügt:</p>\s*<ul>\s*<li>gleiche Schritte</li>", html)
+    seen = re.sub(r"<[^>]*>", " ", re.split("<main>", html)[1])
+    # Texts of papers aside, no English word is left.
+    assert not re.findall(
+        r"\b(the|and|pairs?|grades?|query|of|before|period)\b", re.sub(r"Title of|annot meeting", "", seen)
+    )
 
 
 def test_a_period_without_a_finished_pair_is_refused(judged: Workspace, annot: Run) -> None:

@@ -71,6 +71,11 @@ MARKS = ("background", "objective", "method", "method", "result")
 RIGHT_TO_LEFT = "selector => getComputedStyle(document.querySelector(selector)).direction"
 
 
+def stated(language: str) -> str:
+    """Language of the collection: the Arabic papers are in an English one."""
+    return "en" if language == "ar" else language
+
+
 def pairs(language: str, *, whole: bool) -> list[dict[str, Any]]:
     """Three tasks in this language; whole: of a topic that is a text."""
     spoken, title, sentences = TEXTS[language]
@@ -93,7 +98,7 @@ def pairs(language: str, *, whole: bool) -> list[dict[str, Any]]:
             fold_after=20,
             mark_terms=False,
             words=words,
-            languages=Languages(language, language),
+            languages=Languages(stated(language), stated(language)),
         )
         for number in (1, 2, 3)
     ]
@@ -104,7 +109,9 @@ def test_a_pair_in_another_script_is_judged_in_the_words_of_the_person(
     studio: Studio, signed_in: Any, language: str
 ) -> None:
     words = read_words(TEXTS[language][0], overrides=None)
-    screen_xml = screen_of("judge", scale_names=SCALE, labels=LABELS, language=language, overrides=None, words=words)
+    screen_xml = screen_of(
+        "judge", scale_names=SCALE, labels=LABELS, language=stated(language), overrides=None, words=words
+    )
     tasks = pairs(language, whole=False)
     lint_tasks(tasks, screen="judge", labels=LABELS, private=(), words=words)
     project = judging(studio, tasks, screen=screen_xml)

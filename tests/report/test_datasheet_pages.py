@@ -12,7 +12,6 @@ from annot.publishing.release.prose import datasheet_html, datasheet_markdown, q
 from annot_csfcube.files import Material
 from collection_facts import demo_facts
 
-UNANSWERED = "*Not answered yet.*"
 NOT_NEEDED = "*Not needed: the collection does not relate to people.*"
 
 
@@ -65,11 +64,14 @@ def test_answers_stand_under_their_questions_and_gaps_are_counted(facts: Collect
     }
     text = datasheet_markdown(facts, answers, overrides=None)
     assert "The Grant of Grants." in part(text, "motivation.funding")
-    assert UNANSWERED in part(text, "motivation.purpose")
+    at_the_end = text.split("\n## Not answered yet\n")[1].split("\n## ")[0]
+    purpose = next(one for one in questions() if one.id == "motivation.purpose").text
+    assert f"- {purpose}" in at_the_end
+    assert purpose not in text.split("\n## Not answered yet\n")[0]
     assert NOT_NEEDED in part(text, "collection.consent")
     assert part(text, "composition.count").rstrip().endswith("More soon.")
-    assert text.count(UNANSWERED) == len(unanswered(answers))
-    assert f"**{len(unanswered(answers))} questions are not answered yet.**" in text
+    assert at_the_end.count("\n- ") == len(unanswered(answers))
+    assert f"**{len(unanswered(answers))} questions are not answered yet;**" in text
     full = {question.id: "Thus." for question in questions()}
     text = datasheet_markdown(facts, full, overrides=None)
     assert "not answered" not in text.lower()

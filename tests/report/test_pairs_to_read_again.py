@@ -34,7 +34,7 @@ def test_both_sides_are_marked_and_each_grade_has_its_words_once() -> None:
         Abstract("Query", "Title p1", ("a", "b"), frozenset({1})),
         Abstract("Candidate", "Title d1", ("c", "d", "e", "f"), frozenset({1, 2, 3})),
     )
-    assert found.criteria == (("0 no", "Nothing."), ("2 much", "Much."))
+    assert found.criteria == (("2 much", "Much."), ("0 no", "Nothing."))
 
 
 def test_a_paper_that_is_not_here_has_no_side_and_a_page_without_words_no_criteria() -> None:

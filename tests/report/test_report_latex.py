@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import annot
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import Number, Quantity
@@ -139,12 +141,37 @@ def test_pdflatex_makes_pages_of_it(tmp_path: Path, pdflatex: str, rows: int) ->
     assert (tmp_path / "main.pdf").stat().st_size > 10_000
 
 
-def test_every_letter_that_is_left_as_it_is_has_a_glyph(tmp_path: Path, pdflatex: str) -> None:
+TOOLKIT = Path(annot.__file__).parents[1]
+
+
+def signs_written() -> set[str]:
+    """Every sign in the texts of the program: strings without docstrings, and templates. What it reads of papers and
+    shows to assessors in their languages is no text of its own, and `pages.py` has the table of letters itself."""
+    texts = [path.read_text(encoding="utf-8") for path in TOOLKIT.rglob("*.j2")]
+    for path in TOOLKIT.rglob("*.py"):
+        if "formats" not in path.parts and path.name != "pages.py":
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            texts += [
+                node.value
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told
+            ]
+    # The marks of damaged text are looked for, and never written.
+    damage = {"\ufffd", *map(chr, range(0xD800, 0xE000))}
+    return {letter for text in texts for letter in text if ord(letter) > 0x7E} - damage
+
+
+def test_every_letter_and_sign_has_a_glyph(tmp_path: Path, pdflatex: str) -> None:
     kept = [chr(code) for code in range(0x20, 0x250) if escape(chr(code)) == chr(code) and not chr(code).isspace()]
     assert {"é", "Š", "ł", "ß"} <= set(kept)
+    signs = sorted(signs_written())
+    assert {"°", "±", "–"} <= set(signs)
+    assert not [sign for sign in signs if "annotchar" in escape(sign)]
     (tmp_path / "main.tex").write_text(PREAMBLE, encoding="utf-8")
-    (tmp_path / "report.tex").write_text(" ".join(kept), encoding="utf-8")
+    (tmp_path / "report.tex").write_text(" ".join([*kept, *map(escape, signs)]), encoding="utf-8")
     done = subprocess.run(
         [pdflatex, "-interaction=nonstopmode", "main.tex"], cwd=tmp_path, capture_output=True, check=False
     )
+    assert done.returncode == 0
     assert "Unicode character" not in done.stdout.decode(errors="replace")

@@ -107,13 +107,15 @@ def test_the_first_screen_alone_answers(study: Workspace) -> None:
         assert run in first
 
 
-def test_the_answers_fill_one_screen_the_body_five_and_the_rest_is_folded(page: Any) -> None:
-    first, appendix = page.evaluate(
-        "() => ['.first', '.appendix'].map(one => document.querySelector(one).getBoundingClientRect())"
+def test_the_answers_fill_one_screen_the_body_six_and_the_rest_is_folded(page: Any) -> None:
+    first, body, appendix = page.evaluate(
+        "() => ['.verdicts', '.body', '.appendix'].map(one => document.querySelector(one).getBoundingClientRect())"
         ".map((one, at) => at ? one.top : one.bottom)"
     )
-    assert first <= 900
-    assert appendix - first <= 5 * 900
+    assert first <= 720
+    assert len(page.locator(".verdicts").inner_text().split()) <= 110
+    assert page.locator(".tiles b").count() == 4
+    assert appendix - body <= 6 * 900
     assert page.evaluate("document.querySelectorAll('details[open]').length") == 0
     rows = page.evaluate("() => [...document.querySelectorAll('.body tbody')].map(one => one.rows.length)")
     assert max(rows) <= 12

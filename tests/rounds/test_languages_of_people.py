@@ -108,7 +108,7 @@ def test_the_language_of_the_study_is_changed_in_the_middle(sent: World) -> None
     assert "Cannot judge" in config_of(sent, "a2")
     sent.push("adjudication")
     disputed = data_of(sent, "j1", "adjudicate")
-    assert {data[name] for data in disputed for name in ("rating_a", "rating_b")} == {"1 Verwandt", "3 Fast gleich"}
+    assert {data[name] for data in disputed for name in ("rating_a", "rating_b")} == {"1 Verwandt", "3 Fast identisch"}
     assert {data[name] for data in disputed for name in ("comment_a", "comment_b")} == {"kein Kommentar"}
     assert sent.push("adjudication").notes == ()
     assert unchanged_on_server(sent)

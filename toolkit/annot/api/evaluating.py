@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import pandas as pd
 
 from annot.api.displaying import Headline, NotebookResult
 from annot.base.names import check_name
-from annot.base.records import Pool
+from annot.base.records import Pool, Qrel
 from annot.base.settings import RELEVANT_FROM, Convention, DrawMode, Settings, Ties
 from annot.measuring.evaluation.evaluated import EvaluatedRuns, evaluate_runs
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, JudgedWhole, conventions_for
@@ -175,8 +176,7 @@ def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
     1       q1     d2          0
     """
     table = qrels_in(path)
-    columns = zip(("query_id", "doc_id", "relevance"), zip(*table.rows, strict=True), strict=True)
-    frame = pd.DataFrame(dict(columns))
+    frame = pd.DataFrame({name: list(map(attrgetter(name), table.rows)) for name in Qrel._fields})
     if table.topics is not None:
         frame[table.topics.column] = frame["query_id"].map(table.topics.of)
         frame.attrs[SOURCE] = table.topics.source

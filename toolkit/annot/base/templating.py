@@ -103,7 +103,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         finalize=_harmless if markdown else None,
         bytecode_cache=_COMPILED[markdown],
     )
-    jinja.filters |= {"counted": counted, "verb": verb, "css": css_text}
+    jinja.filters |= {"counted": counted, "whole": "{:,}".format, "verb": verb, "css": css_text}
     jinja.filters |= {"named": lambda name, words: words.name(name), "chosen": lambda value, words: words.choice(value)}
     jinja.globals["counted"] = counted
     return jinja

@@ -20,7 +20,7 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")
     _SPOKEN.handlers = [_Speaker()]
     # Records of a large study are many and none is garbage: looking for it after every 700 takes half of their time.
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(1_000_000, 50, 100)
     try:
         app(prog_name="annot")
     except AnnotError as error:

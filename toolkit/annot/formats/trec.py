@@ -63,10 +63,14 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
     return TrecRun(tag or "", rankings)
 
 
-def _columns(lines: Iterable[tuple[int, str]], number: int, faults: Faults) -> list[tuple[str, ...]]:
+def _columns(lines: Iterable[tuple[int, str]], number: int, faults: Faults) -> list[list[str]]:
     """Columns of numbered lines; none if a line has another number of them, there is no line, or there are faults."""
-    rows = [line.split() for _, line in lines]
-    return list(zip(*rows, strict=True)) if {*map(len, rows)} == {number} and not faults.found else []
+    texts = [text for _, text in lines]
+    if faults.found or {len(text.split()) for text in texts} != {number}:
+        return []
+    # A list for each line is what takes Python's garbage collector long.
+    cells = " ".join(texts).split()
+    return [cells[place::number] for place in range(number)]
 
 
 def _scores(texts: Collection[str]) -> list[float]:
@@ -152,9 +156,8 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     rows = list(numbered(lines, faults))
     if (columns := _columns(rows, len(QRELS_COLUMNS), faults)) and all(map(_is_grade, grades := {*columns[3]})):
         number_of = {text: int(text) for text in grades}
-        listed = tuple(map(Qrel, columns[0], columns[2], map(number_of.__getitem__, columns[3])))
-        if len({*zip(columns[0], columns[2], strict=True)}) == len(listed):
-            return listed
+        if len({*zip(columns[0], columns[2], strict=True)}) == len(rows):
+            return tuple(map(Qrel, columns[0], columns[2], map(number_of.__getitem__, columns[3])))
     # BEIR's columns, or something is wrong: each line is looked at.
     qrels: dict[tuple[str, str], Qrel] = {}
     expected: tuple[str, ...] = QRELS_COLUMNS

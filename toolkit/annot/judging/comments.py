@@ -170,7 +170,7 @@ class DifferingPair:
     facet: str
     grades: tuple[int, ...]
     """Grades in rising order, so that a place reveals no person."""
-    comments: tuple[tuple[str, str], ...]
+    comments: tuple[tuple[int | str, str], ...]
     """(grade or reason for none, comment), in the order of the grades."""
 
     @property
@@ -198,8 +198,8 @@ class Remark:
     query_id: str
     doc_id: str
     facet: str
-    said: str
-    """The grade, or why there is none."""
+    answer: int | str
+    """The grade, or the reason for none."""
     comment: str
 
 
@@ -242,7 +242,7 @@ class Meeting:
         """Reasons and how often, the most frequent first."""
         shown = {(row.query_id, row.doc_id) for row in self.widest}
         self.remarks = tuple(
-            Remark(*pair, facets[pair[0]], _grade_in_words(answer), answer.comment)
+            Remark(*pair, facets[pair[0]], _grade_or_reason(answer), answer.comment)
             for pair, answers in to_discuss.items()
             for answer in _ordered(answers)
             if answer.comment and pair not in shown
@@ -297,7 +297,7 @@ def _differing(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) 
         grades = sorted(answer.grade for answer in answers if answer.grade is not None)
         if len(set(grades)) > 1:
             comments = tuple(
-                (_grade_in_words(answer), answer.comment) for answer in _ordered(answers) if answer.comment
+                (_grade_or_reason(answer), answer.comment) for answer in _ordered(answers) if answer.comment
             )
             yield DifferingPair(query_id, doc_id, facets[query_id], tuple(grades), comments)
 
@@ -318,8 +318,8 @@ def _ordered(answers: Iterable[Judgement]) -> list[Judgement]:
     return sorted(answers, key=lambda answer: (answer.grade is None, answer.grade or 0, answer.comment or ""))
 
 
-def _grade_in_words(answer: Judgement) -> str:
-    return f"cannot judge: {answer.cannot_judge}" if answer.grade is None else str(answer.grade)
+def _grade_or_reason(answer: Judgement) -> int | str:
+    return str(answer.cannot_judge) if answer.grade is None else answer.grade
 
 
 def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]:

@@ -33,14 +33,14 @@ class CheckedGuidelines:
     findings: tuple[str, ...]
 
 
-def read_pages(ws: Workspace) -> tuple[dict[str, str], list[str]]:
-    """The pages that assessors get, the general one first, and why a page cannot be read."""
+def read_pages(ws: Workspace, words: Words = ENGLISH) -> tuple[dict[str, str], list[str]]:
+    """The pages that assessors get, the general one first, and why a page cannot be read. words: of their language."""
     pages, faults = {}, []
     with ws.reading() as session:
         of_texts = (WHOLE,) if read_topics(session) else ()
     for name in dict.fromkeys((GENERAL, *ws.settings.facets, *of_texts)):
         try:
-            pages[name] = _page(ws, name, ENGLISH)
+            pages[name] = _page(ws, name, words)
         except AnnotError as error:
             faults.append(error.message)
     return pages, faults
@@ -69,11 +69,11 @@ def _in_other_languages(ws: Workspace, names: Collection[str]) -> tuple[dict[str
 
 
 def criteria_of(text: str) -> dict[int, str]:
-    """Meaning of each grade on a page of a facet: the text below its heading, before the first example."""
+    """Meaning of each grade on a page of a facet, in Markdown: the text below its heading, before the first example."""
     parts = GRADE_HEADING.split(text)
     below = zip(parts[1::2], parts[2::2], strict=True)
     meanings = {int(grade): re.split("^(?:#+|>) ", part, flags=re.MULTILINE)[0] for grade, part in below}
-    return {grade: " ".join(meaning.split()) for grade, meaning in meanings.items()}
+    return {grade: meaning.strip() for grade, meaning in meanings.items()}
 
 
 def check(ws: Workspace) -> CheckedGuidelines:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from annot.base.errors import InputError, LeakError
 from annot.base.names import counted
 from annot.base.templating import converter, render
-from annot.base.words import ENGLISH, Words, is_english
+from annot.base.words import ENGLISH, Words
 from annot.formats.input_files import in_words
 from annot.labelstudio import studio_records
 from annot.labelstudio.studio_records import KEY, Payload, Prediction, Screen
@@ -38,7 +38,6 @@ def screen_of(
     published: bool = False,
     criteria: Mapping[str, Sequence[str]] | None = None,
     words: Words = ENGLISH,
-    topic_language: str = "",
 ) -> str:
     """The configuration of the screen of a kind. `overrides` is the study's `templates/`.
 
@@ -46,7 +45,7 @@ def screen_of(
     (BCP 47); `opinions`: how many others' an adjudicator is shown (0 where the policy hides them), and 0 on the other
     screens.
     published: whether what is written goes into a release. criteria: by facet, what each grade means in a few words.
-    words: those of the screen, in the person's language. topic_language: that of topics that are texts, if it differs.
+    words: those of the screen, in the person's language.
     Raises InputError (template, line, cause) if a template does not render or does not hold.
     """
     from label_studio_sdk.label_interface import LabelInterface
@@ -54,7 +53,6 @@ def screen_of(
     values: dict[str, Any] = {
         "controls": studio_records,
         "say": words,
-        "foreign": not all(map(is_english, (language, topic_language or language, words.language))),
         "reasons": studio_records.reasons(language),
         "label_keys": studio_records.label_keys(labels),
         "differences": studio_records.DIFFERENCES if labels else studio_records.DIFFERENCES_OF_WHOLES,

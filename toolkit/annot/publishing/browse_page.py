@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from annot.base.records import Paper, Pool, Ranking, Topic, grouped
 from annot.base.templating import render
-from annot.base.words import is_english
 from annot.formats.trec import Match, closest
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
-from annot.study.outcome import Pair
-from annot.study.snapshot import Snapshot
+from annot.publishing.report.figures import BROWSE_FILE
 from annot.study.workspace import write_file
+
+if TYPE_CHECKING:
+    from annot.study.outcome import Pair
+    from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The pages of a collection that are side by side, and the links between them; each page also works by itself.
@@ -28,7 +32,7 @@ from annot.study.workspace import write_file
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-CARD_FILE, BROWSE_FILE = "README.md", "browse.html"
+CARD_FILE = "README.md"
 PAGES = {
     CARD_FILE: "README",
     "report.html": "Report",
@@ -259,11 +263,17 @@ def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], 
     return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *document]
 
 
+LARGEST_PLAIN = 400_000
+"""Characters of the page's data from which on they are packed by gzip, to a third of their size."""
+
+
 def page(data: Mapping[str, Any], *, overrides: Path | None, sampled: bool = False, **values: object) -> str:
     """The page. values: variables of `browse.html.j2` in addition to the data; `overrides`: a folder whose file wins.
     sampled: True if a sample of the pools is judged."""
     # Inside a script element nothing is an entity, and only "<" can end it.
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    spoken = {data["language"], data.get("topicLanguage", data["language"])}
-    shown = {"data": Markup(text), "sampled": sampled, "foreign": not all(map(is_english, spoken))}
+    packed = len(text) > LARGEST_PLAIN
+    if packed:
+        text = b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    shown = {"data": Markup(text), "packed": packed, "sampled": sampled}
     return render("browse.html.j2", {**shown, **values}, overrides=overrides)

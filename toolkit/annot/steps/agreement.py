@@ -18,6 +18,7 @@ from annot.publishing.report.sections import agreement, assessors
 from annot.publishing.report.tables import Table, sentences
 from annot.publishing.report.terminal import table_text, wrapped
 from annot.store import papers
+from annot.study import guidelines
 from annot.study.provenance import note
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
@@ -156,7 +157,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     start = None if since is None else moment_given(since, option="--since")
     snapshot = read_snapshot(ws)
     meeting = Meeting(snapshot, since=start)
-    query_papers = snapshot.topics
+    query_papers, say = snapshot.topics, guidelines.words_in(ws, None)
     doc_ids = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
     doc_ids |= set(query_papers.values())
     made = single_pages.meeting_page(
@@ -165,8 +166,9 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         titles=papers.find_papers(ws.corpus, sorted(doc_ids)) if ws.has_corpus else {},
         texts=snapshot.texts,
         query_papers=query_papers,
-        screens=side_by_side.screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}),
+        screens=side_by_side.screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}, say),
         words=snapshot.words,
+        say=say,
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, pages.markdown(made))

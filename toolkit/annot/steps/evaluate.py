@@ -115,7 +115,7 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     texts = {
         "tex": pages.latex(document),
         "md": pages.markdown(document),
-        "csv": tidy.csv_text(tidy.comparisons(evaluated)),
+        "csv": tidy.csv_text(tidy.evaluation_and_comparisons(evaluated)),
         "json": measured.as_text(measured.evaluation_data(evaluated)["comparison"]),
         "svg": figures.described(drawn.svg.wide, NAME, drawn.title, drawn.description),
     }

@@ -23,9 +23,10 @@ from annot.measuring.measured import graded_pools, matches_file, matches_of, pri
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
 from annot.publishing import paper
-from annot.publishing.browse_page import BROWSE_FILE, BrowsedRun, page, page_data, write_pages
-from annot.publishing.release import collection_facts, leaks, prose, released_files
+from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
+from annot.publishing.release import citing, collection_facts, leaks, prose, released_files
 from annot.publishing.report import pages, side_by_side
+from annot.publishing.report.figures import BROWSE_FILE
 from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.study import Study
@@ -36,7 +37,7 @@ from annot.store.models import Notice, Session, StoredRound
 from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
 from annot.study.provenance import ANSWERS_FILE, note
-from annot.study.workspace import Workspace, read_kinds, remove_dead_stages
+from annot.study.workspace import Workspace, read_kinds, remove_dead_stages, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The report: everything that was measured, on one page, from the records.
@@ -69,6 +70,23 @@ def write_figures(ws: Workspace, *, purpose: str, out: Path | None = None) -> tu
     folder = (ws.exports if out is None else out) / FIGURES / purpose
     paper.write_folder(folder, files, inputs=study.snapshot.states)
     return tuple(folder / name for name in files if name.endswith(".svg"))
+
+
+DRAFT_FILE = "paper.tex"
+
+
+def write_paper(ws: Workspace, *, out: Path | None = None) -> Path:
+    """Write the folder for a paper: scores, tables, drawings, methods and, unless there is one, a draft; its path.
+
+    out: the folder to write into instead of `exports/`.
+    """
+    study = Study(snapshots.read_snapshot(ws))
+    draft = (ws.exports if out is None else out) / "paper" / DRAFT_FILE
+    files = dict(paper.paper_files(study, draft=not draft.exists()))
+    if DRAFT_FILE in files:
+        write_file(draft, files.pop(DRAFT_FILE))
+    paper.write_folder(draft.parent, files, inputs=study.snapshot.states)
+    return draft
 
 
 def table(ws: Workspace, name: str) -> Table:
@@ -328,6 +346,7 @@ class ReleaseResult:
     """Parts that a draft lacks to be a release."""
 
 
+PLACES = ("Hugging Face", "Zenodo")
 FILES = Columns[tuple[str, tuple[int, str]]](
     [Column("file", lambda file: file[0])],
     [Column("bytes", lambda file: file[1][0]), Column("SHA-256", lambda file: file[1][1][:12])],
@@ -435,6 +454,12 @@ def release(
         note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
+
+
+def how_to_upload(ws: Workspace, folder: Path) -> tuple[str, ...]:
+    """The command that uploads the release in this folder to each place, in words; nothing is uploaded here."""
+    commands = citing.upload_commands(folder, ws.settings.collection.name)
+    return tuple(f"to put it on {place}: {command}" for place, command in zip(PLACES, commands, strict=True))
 
 
 def _agreed(snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[Notice, ...]:

@@ -106,6 +106,6 @@ class StatusPage:
 def line(look: progress.StudyProgress) -> str:
     """The study in one line."""
     share = terminal.share_done(look.judged, look.planned)
-    people = ", ".join(f"{assessor.assessor} {assessor.judged}/{assessor.assigned}" for assessor in look.assessors)
-    done = f"{terminal.bar(look.judged, look.planned)} {look.judged} of {counted(look.planned, 'answer')} ({share})"
+    people = ", ".join(f"{assessor.assessor} {assessor.judged:,}/{assessor.assigned:,}" for assessor in look.assessors)
+    done = f"{terminal.bar(look.judged, look.planned)} {look.judged:,} of {counted(look.planned, 'answer')} ({share})"
     return f"{done}  {counted(look.settling.open, 'open dispute')}  {people}"

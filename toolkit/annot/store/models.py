@@ -267,18 +267,23 @@ def read_records(
 
 
 def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any, ...]]:
-    """Rows of a query, as the driver gives them: sqlalchemy's own rows take longer than all the reading."""
-    connection, read = session.connection(), {}
+    """Rows of a query, as the driver gives them: sqlalchemy's own rows take longer than all the reading.
+
+    Equal texts are one object, as most ids are many times in a table.
+    """
+    connection, columns = session.connection(), []
+    texts: dict[Any, Any] = {}
     with connection.execute(statement) as result:
-        rows: Iterable[tuple[Any, ...]] = result.cursor.fetchall()
+        values: Iterable[tuple[Any, ...]] = zip(*result.cursor.fetchall(), strict=True)
         described = zip(statement.selected_columns, result.cursor.description, strict=True)
-    for place, (column, (_, code, *_)) in enumerate(described):
-        if process := column.type.dialect_impl(connection.dialect).result_processor(connection.dialect, code):
-            read[place] = process
-    if not (read and rows):
-        return rows
-    columns = zip(*rows, strict=True)
-    return zip(*(map(read[place], of) if place in read else of for place, of in enumerate(columns)), strict=True)
+    # Without a row there is no column either.
+    for (column, (_, code, *_)), of_column in zip(described, values, strict=False):
+        process = column.type.dialect_impl(connection.dialect).result_processor(connection.dialect, code)
+        as_read = of_column if process is None else map(process, of_column)
+        columns.append(
+            map(texts.setdefault, of_column, of_column) if type(of_column[0]) is str and process is None else as_read
+        )
+    return zip(*columns, strict=True)
 
 
 def read_in_order(

@@ -87,7 +87,6 @@ def screen(ws: Workspace, kind: Screen = "judge", words: Words = ENGLISH) -> str
         published=inputs["published"],
         criteria=inputs["criteria"],
         words=words,
-        topic_language=ws.settings.collection.language_of_topics,
     )
 
 

@@ -127,7 +127,7 @@ class Number:
         """Figure, and the interval with the text after it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
         ends = self.ends
-        bounds = "" if ends is None else f"[{ends[0]:z.{digits}f}, {ends[1]:z.{digits}f}]"
+        bounds = "" if ends is None else f"[{ends[0]:z,.{digits}f}, {ends[1]:z,.{digits}f}]"
         if bounds and self.lacking:
             bounds = "(interval too wide)"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
@@ -154,8 +154,8 @@ class Number:
             return NONE
         if self.kind is P:
             return p_value(self.value)
-        text = f"{self.value:z.{digits}f}"
-        sign = "+" if self.kind.signed and not text.startswith("-") and float(text) else ""
+        text = f"{self.value:z,.{digits}f}"
+        sign = "+" if self.kind.signed and not text.startswith("-") and text.strip("0.") else ""
         return f"{sign}{text}{self.kind.unit}"
 
 

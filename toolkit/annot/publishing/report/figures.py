@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from annot.base.names import counted
-from annot.publishing.browse_page import BROWSE_FILE
 from annot.publishing.report.cells import Number
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ ROW = 0.23
 """Inches that a row of a horizontal drawing takes."""
 DASHED = (0, (4, 3))
 """A line that is no measurement: a limit, chance, or nothing."""
+BROWSE_FILE = "browse.html"
 MARKERS = "oDs^v<>Xph"
 UNSTABLE = {
     "svg": ("Date", "Creator", "Format", "Type"),
@@ -532,15 +532,15 @@ def heat_maps(
 def overlap(sizes: Mapping[frozenset[str], int], *, order: Sequence[str], most: int, unit: str) -> Drawing:
     """Sizes of the intersections of sets as bars, the largest first, over dots that name their sets.
 
-    sizes: members of exactly these sets. The `most` largest are drawn, half of them in one column. (UpSet: Lex and
-    others 2014, Visualization of Intersecting Sets.)
+    sizes: members of exactly these sets. The `most` largest are drawn. (UpSet: Lex and others 2014,
+    Visualization of Intersecting Sets.)
     """
     ordered = sorted(sizes.items(), key=lambda part: (-part[1], len(part[0]), sorted(part[0])))
     rows = [{"sets": " ".join(name for name in order if name in part), unit: n} for part, n in ordered]
     totals = {name: sum(n for part, n in ordered if name in part) for name in order}
 
     def paint(figure: Any, on: Surface) -> None:
-        drawn = ordered[: most // 2 if on.narrow else most]
+        drawn = ordered[:most]
         bars, dots = figure.subplots(2, 1, sharex=True, height_ratios=(1.3, ROW * len(order)))
         bars.bar(range(len(drawn)), [n for _, n in drawn], 0.7, color=on.color(0))
         grid = [(place, row) for place in range(len(drawn)) for row in range(len(order))]

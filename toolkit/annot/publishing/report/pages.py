@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
-from annot.base.templating import render
-from annot.base.words import ENGLISH_CODE, is_english
+from annot.base.templating import converter, render
+from annot.base.words import ENGLISH_CODE
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.figures import described
@@ -70,12 +70,23 @@ _SPECIAL = {
     "≤": r"\ensuremath{\leq}",
     "≥": r"\ensuremath{\geq}",
     "×": r"\ensuremath{\times}",
+    "÷": r"\ensuremath{\div}",
+    "±": r"\ensuremath{\pm}",
+    "≈": r"\ensuremath{\approx}",
+    "→": r"\ensuremath{\rightarrow}",
+    "·": r"\ensuremath{\cdot}",
+    "°": r"\ensuremath{^{\circ}}",
+    "•": r"\textbullet{}",
+    "§": r"\S{}",
+    "©": r"\textcopyright{}",
+    "█": r"\rule{0.5em}{0.7em}",
+    "░": r"\rule{0.5em}{0.1em}",
     "α": r"\ensuremath{\alpha}",
     "κ": r"\ensuremath{\kappa}",
     "ρ": r"\ensuremath{\rho}",
     "τ": r"\ensuremath{\tau}",
 }
-"""Characters with a meaning of their own in LaTeX, and the signs that the reports are likely to have."""
+"""Characters with a meaning of their own in LaTeX, and every sign that this program writes."""
 _TYPED = re.compile("`([^`]+)`")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
 _LIGATURE = re.compile(r"([-,])(?=\1)")
@@ -125,14 +136,13 @@ class TableAsSet(NamedTuple):
 
 def latex(document: Document) -> str:
     """The document in its order; every table has a label made of section and number."""
-    helpers = {
-        "set": _set,
-        "line": _row,
-        "braced": lambda text: f"{{{escape(text)}}}",
-        "escape": escape,
-        "inline": inline,
-    }
-    return render("report.tex.j2", {"document": document, **helpers}, overrides=None).rstrip("\n") + "\n"
+    return latex_of("report.tex.j2", document=document)
+
+
+def latex_of(template: str, **values: object) -> str:
+    """Another template of LaTeX, with the same helpers."""
+    helpers = {"set": _set, "line": _row, "braced": lambda text: f"{{{escape(text)}}}", "escape": escape}
+    return render(template, {**helpers, "inline": inline, **values}, overrides=None).rstrip("\n") + "\n"
 
 
 def _set(table: Table, label: str, precise: bool) -> TableAsSet:
@@ -143,7 +153,8 @@ def _set(table: Table, label: str, precise: bool) -> TableAsSet:
     size = next((size for size in SIZES if _across(table, rows) <= size.room), SIZES[-1])
     title, rest = _first_sentence(table.caption)
     below = [inline(note) for note in (*([rest] if rest else []), *table.notes)]
-    below.append(rf"Made by \texttt{{{escape(table.command)}}}.")
+    if table.command:
+        below.append(rf"Made by \texttt{{{escape(table.command)}}}.")
     floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
     return TableAsSet(table, title, label, _columns(table, rows, size), rows, size, below, floats)
 
@@ -310,9 +321,17 @@ def language_of(ws: Workspace) -> str:
 
 def page(document: Document, *, overrides: Path | None, language: str = ENGLISH_CODE) -> str:
     """The page. `overrides` is a folder whose `report.html.j2` wins over the package's. language: of quoted texts."""
-    helpers: dict[str, Any] = {"inline": inline_markup, "parts": parts, "described": described}
-    helpers |= {"language": language, "auto": Markup("" if is_english(language) else ' dir="auto"')}
-    return render("report.html.j2", {"document": document, **helpers}, overrides=overrides)
+    helpers: dict[str, Any] = {"inline": inline_markup, "parts": parts, "described": described, "formatted": formatted}
+    values = {"document": document, "language": language, "page_language": document.language, **helpers}
+    return render("report.html.j2", values, overrides=overrides)
+
+
+def formatted(text: str) -> Markup:
+    """Markdown as HTML; a single paragraph without its tag."""
+    made = converter(extensions=["sane_lists"], output_format="html").convert(text)
+    return Markup(
+        made.removeprefix("<p>").removesuffix("</p>") if made.count("<p>") == 1 and made.endswith("</p>") else made
+    )
 
 
 def markdown(document: Document) -> str:

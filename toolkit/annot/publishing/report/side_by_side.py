@@ -9,6 +9,7 @@ from typing import Any
 
 from annot.base.names import StudyVocabulary
 from annot.base.records import Judgement, Paper, Query, Topic
+from annot.base.words import ENGLISH, Words
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.publishing.report.tables import Abstract, SideBySide
 from annot.store.facet_labels import read_labels
@@ -129,10 +130,12 @@ class Screens:
     """Criteria of each grade on the facet's page, by facet."""
 
 
-def screens_of(snapshot: Snapshot, paper_ids: Collection[str], facets: Collection[str]) -> Screens:
-    """Marks of the screens on these papers, and criteria of the guidelines for these facets."""
+def screens_of(
+    snapshot: Snapshot, paper_ids: Collection[str], facets: Collection[str], say: Words = ENGLISH
+) -> Screens:
+    """Marks of the screens on these papers, and criteria of the guidelines for these facets, in that language."""
     ws = snapshot.ws
-    pages, _ = read_pages(ws) if facets else ({}, [])
+    pages, _ = read_pages(ws, say) if facets else ({}, [])
     with ws.reading() as session:
         labels = {labelled.paper_id: labelled.labels for labelled in read_labels(session, sorted(paper_ids))}
     judged = judged_versions(snapshot)
@@ -141,7 +144,7 @@ def screens_of(snapshot: Snapshot, paper_ids: Collection[str], facets: Collectio
         query_marks={query.query_id: query.sentences for query in with_judged_sentences(snapshot.queries, judged)},
         labels=labels,
         facets=ws.settings.facets,
-        scale=ws.settings.scale.names,
+        scale=tuple(map(say.name, ws.settings.scale.names)),
         criteria={facet: criteria_of(pages[facet]) for facet in facets if facet in pages},
     )
 
@@ -157,13 +160,14 @@ def side_by_side(
     *,
     summary: str,
     introduction: str = "",
+    say: Words = ENGLISH,
 ) -> SideBySide:
     """The pair, folded under `summary`, with the texts that are here. introduction: a sentence above them."""
     query_id, doc_id = pair
     of_facet = screens.facets.get(facet, ())
     by_label = [i for i, label in enumerate(screens.labels.get(doc_id, ())) if label in of_facet]
-    heads = ("Query", "Candidate") if words.unit == "paper" else ("Topic", "Document")
-    sides = ((heads[0], query, screens.query_marks.get(query_id, ())), (heads[1], candidate, by_label))
+    topic, document = heads(words, say)
+    sides = ((topic, query, screens.query_marks.get(query_id, ())), (document, candidate, by_label))
     of_grade = screens.criteria.get(facet, {})
     return SideBySide(
         summary,
@@ -171,6 +175,12 @@ def side_by_side(
         tuple((f"{grade} {screens.scale[grade]}", of_grade[grade]) for grade in grades if of_grade.get(grade)),
         introduction,
     )
+
+
+def heads(words: StudyVocabulary, say: Words) -> tuple[str, str]:
+    """Headings of the two texts of a pair."""
+    first, second = ("query", "candidate") if words.unit == "paper" else ("topic", "document")
+    return say(f"task.{first}"), say(f"task.{second}")
 
 
 def _sentences(text: Paper | Topic) -> tuple[str, ...]:

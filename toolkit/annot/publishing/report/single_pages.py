@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.records import Paper, Topic
 from annot.base.stats.values import Estimate
+from annot.base.words import ENGLISH, Words
 from annot.judging.comments import DifferingPair, Meeting
-from annot.measuring.agreement.estimates import GroupAgreement
+from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
-from annot.publishing.report import cells
+from annot.publishing.report import cells, side_by_side
 from annot.publishing.report.sections.agreement import figure_of, reported_groups
-from annot.publishing.report.side_by_side import Screens, side_by_side
+from annot.publishing.report.side_by_side import Screens
 from annot.publishing.report.tables import (
     Chapter,
     Column,
     Document,
     Reply,
+    Row,
     SideBySide,
     Table,
-    facet_column,
     listed,
     sentence,
     sentences,
@@ -121,12 +125,7 @@ def _values(certificate: Certificate, words: StudyVocabulary) -> dict[str, objec
 
 
 MEETING_COMMAND = "annot meeting"
-HEADINGS = {
-    "widest": "Widest gaps",
-    "recurring": "Grades that often differ on the same pair",
-    "remarks": "Comments on other pairs",
-    "agreement": "Agreement in this period and before it",
-}
+MEETING_PARTS = ("widest", "recurring", "remarks", "agreement")
 
 
 def meeting_page(
@@ -138,75 +137,104 @@ def meeting_page(
     query_papers: Mapping[str, str],
     screens: Screens,
     words: StudyVocabulary,
+    say: Words,
 ) -> Document:
     """titles: the papers that are in the corpus; texts: the topics that are texts, by id. query_papers: the topic of
-    each query."""
+    each query. say: the words of the study's language."""
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
-
-    candidate = "Candidate" if words.unit == "paper" else "Document"
+    heads = side_by_side.heads(words, say)
+    of_pair = [
+        _facet_column(words, say),
+        Column(heads[0], lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
+        Column(heads[1], lambda row: _title(titles, row.doc_id, row.doc_id)),
+    ]
     tables = {
-        "widest": table(
-            "widest-gaps",
+        "widest": _meeting_table(
+            "widest",
             meeting.widest,
             [
-                facet_column(lambda row: row.facet, words),
-                Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
-                Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
-                Column("Grades", lambda row: " and ".join(map(str, row.grades))),
-                Column("Comments", lambda row: "; ".join(": ".join(comment) for comment in row.comments)),
+                *of_pair,
+                Column(say("meeting.grades"), lambda row: _grades(row.grades, say)),
+                Column(
+                    say("meeting.comments"),
+                    lambda row: "; ".join(f"{_answer(answer, say)}: {comment}" for answer, comment in row.comments),
+                ),
             ],
-            caption="meeting.widest_table",
-            command=MEETING_COMMAND,
-            words=words,
+            say=say,
         ),
-        "recurring": table(
-            "recurring-grades",
+        "recurring": _meeting_table(
+            "recurring",
             meeting.recurring,
-            [facet_column(lambda row: row.facet, words), Column("Grades", lambda row: f"{row.low} and {row.high}")],
-            [Column("Pairs", lambda row: row.pairs), Column("Of", lambda row: row.of)],
-            caption="meeting.recurring_table",
-            command=MEETING_COMMAND,
-            words=words,
+            [
+                _facet_column(words, say),
+                Column(say("meeting.grades"), lambda row: _grades((row.low, row.high), say)),
+            ],
+            [Column(say("meeting.pair_count"), lambda row: row.pairs), Column(say("meeting.of"), lambda row: row.of)],
+            say=say,
         ),
-        "remarks": table(
-            "comments",
+        "remarks": _meeting_table(
+            "remarks",
             meeting.remarks,
             [
-                facet_column(lambda row: row.facet, words),
-                Column("Query", lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
-                Column(candidate, lambda row: _title(titles, row.doc_id, row.doc_id), "candidate"),
-                Column("Grade", lambda row: row.said),
-                Column("Comment", lambda row: row.comment),
+                *of_pair,
+                Column(say("meeting.grade"), lambda row: _answer(row.answer, say)),
+                Column(say("meeting.comment"), lambda row: row.comment),
             ],
-            caption="meeting.remarks_table",
-            command=MEETING_COMMAND,
-            words=words,
+            say=say,
         ),
-        "agreement": _agreement(meeting, words),
+        "agreement": _agreement(meeting, words, say),
     }
     again = tuple(
-        _side_by_side(number, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), screens, words)
+        _side_by_side(
+            number, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), screens, words, say
+        )
         for number, pair in enumerate(meeting.widest, start=1)
     )
+    values = {
+        "say": say,
+        "meeting": meeting,
+        "of": "facets" if words.faceted else "texts",
+        "level": f"{100 * (meeting.agreement.level or 0):g}",
+        "reasons": [f"{say.choice(reason)} ({count})" for reason, count in meeting.cannot_judge],
+    }
+    since, until = (say.date(datetime.fromisoformat(moment).date()) for moment in (meeting.since, meeting.until))
+    pairs = say("meeting.pairs", count=meeting.pairs)
     return Document(
-        title=sentence("meeting.title", title=title),
-        subtitle=sentence("meeting.subtitle", meeting=meeting),
-        notice=sentence("meeting.notice"),
+        title=say("meeting.title", title=title),
+        subtitle=say("meeting.subtitle", pairs=pairs, since=since, until=until, differing=meeting.differing),
+        notice=say("meeting.notice"),
         body=tuple(
             Chapter(
-                *(
-                    name,
-                    heading,
-                    sentences(f"meeting.{name}", words=words, meeting=meeting, level=meeting.agreement.level),
-                ),
-                (
-                    *((tables[name],) if tables[name].rows else ()),
-                    *(again if name == "widest" else ()),
-                ),
+                name,
+                say(f"meeting.{name}"),
+                sentences(f"meeting.{name}", **values),
+                (*((tables[name],) if tables[name].rows else ()), *(again if name == "widest" else ())),
             )
-            for name, heading in HEADINGS.items()
+            for name in MEETING_PARTS
         ),
+        language=say.language,
     )
+
+
+def _meeting_table(
+    name: str, rows: Iterable[Row], names: Sequence[Column[Row]], numbers: Sequence[Column[Row]] = (), *, say: Words
+) -> Table:
+    key = f"meeting.{name}_table"
+    made = table(name, rows, names, numbers, caption="meeting.caption", command=MEETING_COMMAND, say=say, key=key)
+    return replace(made, notes=(say("meeting.no_figure"),)) if made.notes else made
+
+
+def _facet_column(words: StudyVocabulary, say: Words) -> Column[Any]:
+    return Column(say("meeting.facet") if words.faceted else "", lambda row: say.name(row.facet), "facet")
+
+
+def _grades(grades: Iterable[int], say: Words) -> str:
+    return listed(list(dict.fromkeys(grades)), say("meeting.and"))
+
+
+def _answer(answer: int | str, say: Words) -> str:
+    """A grade, or the reason for none."""
+    return str(answer) if isinstance(answer, int) else say("task.could_not", reason=say.choice(answer))
 
 
 def _side_by_side(
@@ -216,19 +244,20 @@ def _side_by_side(
     candidate: Paper | Topic | None,
     screens: Screens,
     words: StudyVocabulary = OF_PAPERS,
+    say: Words = ENGLISH,
 ) -> SideBySide:
-    grades = listed(list(dict.fromkeys(pair.grades)))
-    heading = f"{pair.facet}, {grades}" if words.faceted else grades
-    summary = f"{number}. {heading}: {(candidate and candidate.title) or pair.doc_id}"
-    return side_by_side(
+    grades = _grades(pair.grades, say)
+    heading = f"{say.name(pair.facet)}, {grades}" if words.faceted else grades
+    return side_by_side.side_by_side(
         (pair.query_id, pair.doc_id),
         pair.facet,
-        dict.fromkeys(pair.grades),
+        sorted({*pair.grades}, reverse=True),
         query,
         candidate,
         screens,
         words,
-        summary=summary,
+        summary=f"{number}. {heading}: {(candidate and candidate.title) or pair.doc_id}",
+        say=say,
     )
 
 
@@ -237,9 +266,9 @@ def _title(titles: Mapping[str, Paper | Topic], topic_or_doc: str, name: str) ->
     return f"{title.title} ({name})" if title and title.title else name
 
 
-def _agreement(meeting: Meeting, words: StudyVocabulary) -> Table:
+def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -> Table:
     """Agreement on each facet before the period and in it; a facet that was not judged then has no figure."""
-    periods = {"before": meeting.before, "this period": meeting.agreement}
+    periods = {say("meeting.before"): meeting.before, say("meeting.period"): meeting.agreement}
     names = dict.fromkeys(
         group.name
         for table in periods.values()
@@ -254,17 +283,19 @@ def _agreement(meeting: Meeting, words: StudyVocabulary) -> Table:
     def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
         return None if group is None else figure_of(name, group.before, "pooled")
 
-    return table(
-        "agreement-of-the-period",
+    facet = say("meeting.facet") if words.faceted else ""
+    return _meeting_table(
+        "agreement",
         rows,
-        [facet_column(lambda row: row[0], words), Column("When", lambda row: row[1])],
         [
-            Column("Queries", lambda row: row[2].n_queries if row[2] else 0),
-            Column("Pairs", lambda row: row[2].n_pairs if row[2] else 0),
-            Column("Alpha" if words.binary else "Alpha (ordinal)", lambda row: figure("alpha_ordinal", row[2])),
-            Column("Equal grades, %", lambda row: figure("percent", row[2])),
+            Column(facet, lambda row: say("meeting.together") if row[0] == TOGETHER else say.name(row[0]), "facet"),
+            Column(say("meeting.when"), lambda row: row[1]),
         ],
-        caption="meeting.agreement_table",
-        command=MEETING_COMMAND,
-        words=words,
+        [
+            Column(say("meeting.queries"), lambda row: row[2].n_queries if row[2] else 0),
+            Column(say("meeting.pair_count"), lambda row: row[2].n_pairs if row[2] else 0),
+            Column(say("meeting.alpha"), lambda row: figure("alpha_ordinal", row[2])),
+            Column(say("meeting.equal_grades"), lambda row: figure("percent", row[2])),
+        ],
+        say=say,
     )

@@ -31,6 +31,8 @@ LEAST_PAPERS = 6
 """Query papers with complete pairs from which on agreement is shown."""
 MISSED = 3
 """Intervals without a new page after which it says that it is no longer updated."""
+FEWEST_ANSWERS = 20
+"""Answers of a person from which on hours and a date are forecast."""
 TEMPLATE = "status.html.j2"
 NOTHING = PersonByDay((), 0, None)
 
@@ -89,6 +91,12 @@ def page(
         "now": now,
         "every": seconds,
         "missed": MISSED,
+        "fewest_answers": FEWEST_ANSWERS,
+        "beginners": [
+            person.assessor
+            for person in (look.forecast.assessors if look else ())
+            if person.remaining and person.judged < FEWEST_ANSWERS
+        ],
         "trouble": trouble,
         "papers": papers,
         "least_papers": LEAST_PAPERS,

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Undefined
 from annot.base.templating import environment
+from annot.base.words import ENGLISH_CODE
 from annot.publishing.report import cells
 from annot.publishing.report.cells import Number, p_value
 
@@ -183,6 +184,14 @@ class Reply:
     sentences: tuple[str, ...]
 
 
+class Tile(NamedTuple):
+    """One figure at the head of the page: its name, the figure, and a note below it."""
+
+    name: str
+    figure: str
+    note: str = ""
+
+
 class Fact(NamedTuple):
     """Entry of the head for readers: its name, the words, and an address on the web for these."""
 
@@ -203,6 +212,10 @@ class Document:
     """Empty if the answers say it."""
     notice: str | None = None
     """Warnings that a reader must know before believing any number in it."""
+    tiles: tuple[Tile, ...] = ()
+    """Figures at the head of the page. With them, only the verdicts are there, and their reasons are a chapter."""
+    picture: Figure | None = None
+    """Drawing at the head of the page, beside the verdicts."""
     answers: tuple[Reply, ...] = ()
     body: tuple[Chapter, ...] = ()
     appendix: tuple[Chapter, ...] = ()
@@ -210,6 +223,8 @@ class Document:
     """Input files of the report as (file, SHA-256), corpus first."""
     about: tuple[Fact, ...] = ()
     """Makers, version, licence and the like, as far as they are known."""
+    language: str = ENGLISH_CODE
+    """Language of its words (BCP 47)."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -294,6 +309,7 @@ def table(
     """
     columns = (*names, *numbers)
     cells = [[column.cell(row) for column in columns] for row in rows]
+    counts = range(len(names), len(columns))
     printed = [position for position, column in enumerate(columns) if column.heading]
     with_field = [position for position, column in enumerate(columns) if column.field]
     figures = [cell for row in cells for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
@@ -302,13 +318,21 @@ def table(
         name=name,
         caption=sentence(caption, bracketed=bracketed, name=name, words=words, **values) if caption else "",
         headings=tuple(columns[position].heading for position in printed),
-        rows=tuple(tuple(row[position] for position in printed) for row in cells),
+        rows=tuple(
+            tuple(_whole(row[position]) if position in counts else row[position] for position in printed)
+            for row in cells
+        ),
         command=f"annot report --table {name}" if command is None else command,
         notes=(*notes, *missing_figures(figures, words)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
         words=words,
     )
+
+
+def _whole(cell: object) -> object:
+    """A count as sentences have it, `1,498`; other cells as they are."""
+    return f"{cell:,}" if isinstance(cell, int) and cell >= 1000 else cell
 
 
 def data_of(table: Table) -> dict[str, object]:

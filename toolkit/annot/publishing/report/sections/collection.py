@@ -49,8 +49,8 @@ from annot.study.shown_versions import NumberedVersion, by_part, changed_version
 
 
 NOT_JUDGED = Undefined("no pair is judged")
-MOST_OVERLAPS = 24
-"""Combinations of pool methods that are drawn; one column of a paper has half of them."""
+MOST_OVERLAPS = 12
+"""Combinations of pool methods that are drawn, as many as one column of a paper holds."""
 
 
 def appendix(study: Study) -> Iterator[Chapter]:

@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from annot.base.records import WHOLE
@@ -14,7 +15,6 @@ from annot.base.stats.values import Interval, Share, Undefined
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures, mean_of_all
 from annot.measuring.evaluation.measures import TIES, MeasureSelection
-from annot.measuring.measured import graded_pools
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
 from annot.publishing.report.cells import WHOLE as COUNT
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
 TITLE = "Runs"
 LIKE_CHANCE = "°"
 """After a figure that is not shown to be better than a random order."""
+MOST_AT_A_GLANCE = 8
+"""Runs of the drawing on the first screen."""
 MOST_SIGNIFICANT = 20
 """Rows of the table of significant differences; the appendix has all pairs of runs."""
 MOST_DRAWN = 15
 """Pairs of runs that the report draws query by query; `annot figures` draws all."""
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Ranks down to which runs are measured for the drawing of their depth."""
-LIKE_CHANCE_TOLD = ": not better than chance"
 NO_RUNS = (CHANCE, ONE_ASSESSOR)
 """Rows below those of the runs."""
 
@@ -64,7 +65,7 @@ def body(study: Study) -> Chapter:
     text = sentences("runs.body", words=study.words, best=leader, evaluated=evaluated, holding=holding(evaluated))
     few_abstracts = trained_on_few({run.tag: run.facts for run in study.snapshot.runs})
     text += sentences("runs.few_abstracts", few=few_abstracts, words=study.words)
-    drawn = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
+    drawn = [drawing(evaluated)] if _drawable(leader) else []
     blocks: tuple[Table | Figure, ...] = (
         *drawn,
         *compared(evaluated),
@@ -89,12 +90,35 @@ def holding(evaluated: EvaluatedRuns) -> list[tuple[str, list[str]]]:
     return list(beaten_by.items())
 
 
+def glance(evaluated: EvaluatedRuns | Undefined) -> Figure | None:
+    """The best runs on all queries with a random order, without the differences between them."""
+    leader = best(evaluated)
+    if isinstance(evaluated, Undefined) or leader is None or not _drawable(leader):
+        return None
+    drawn = dict(islice(_drawn(evaluated, leader).items(), MOST_AT_A_GLANCE))
+    return Figure(
+        "glance",
+        sentence("runs.glance", best=leader, shown=len(drawn), bracketed=any(number.ends for number in drawn.values())),
+        figures.runs(drawn, {}, chance=leader.chance, measure=leader.measure),
+        sentence("runs.drawn", best=replace(leader, runs=1), runs=drawn, holding=()),
+    )
+
+
+def _drawable(leader: Best) -> bool:
+    return leader.runs > 1 and leader.queries > 1
+
+
+def _drawn(evaluated: EvaluatedRuns, leader: Best) -> dict[str, Number]:
+    """The figure of each run on all queries, best first."""
+    lines = sorted(lines_of_all_queries(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
+    return {line.run: figure(line, leader.measure) for line in lines}
+
+
 def drawing(evaluated: EvaluatedRuns) -> Figure:
     """The runs on all queries, and which of them differ."""
     leader = best(evaluated)
     assert leader is not None
-    lines = sorted(lines_of_all_queries(evaluated)[0], key=lambda line: (-line.values[leader.measure], line.run))
-    drawn = {line.run: figure(line, leader.measure) for line in lines}
+    drawn = _drawn(evaluated, leader)
     holds = {(two.run_a, two.run_b): two.holds for two in evaluated.comparisons if two.facet == leader.verdict.facet}
     return Figure(
         "runs",
@@ -133,10 +157,15 @@ def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
 
 def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
     """The gain of each run down to several ranks, if there is more than one run."""
+    # It reads a study; figures alone do without.
+    from annot.measuring.measured import graded_pools
+
     snapshot, gain = study.snapshot, "NDCG" if evaluated.convention == "csfcube" else "nDCG"
     longest = max((len(ranking) for run in study.runs.values() for ranking in run.values()), default=0)
     depths = [depth for depth in DEPTHS if depth <= longest]
     selection = MeasureSelection(evaluated.convention, [f"{gain}@{k}" for k in depths], evaluated.relevant_from)
+    # Only a study has pools: users of the library do without its database.
+
     pools = graded_pools(snapshot, study.outcome.qrels, unfinished=True)
     scores: dict[str, list[tuple[float, float]]] = {}
     for tag, by_convention in evaluated.evaluations.items():
@@ -203,14 +232,10 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
         marks = [*chance, *(letter for name, letter in letters.items() if (facet, run, name) in beaten)]
         return replace(plain, after=" ".join(part for part in (plain.after, *marks) if part))
 
-    def label(run: str) -> str:
-        letter = f" ({letters[run]})" if run in letters else ""
-        return f"{run}{letter}{LIKE_CHANCE_TOLD if run in leader.like_chance else ''}"
-
     return table(
         "compared",
         names,
-        [Column("Run", label)],
+        [Column[str]("Run", str), *([Column[str]("Letter", lambda run: letters.get(run, ""))] if letters else [])],
         columns_for(facets, cell, str if evaluated.words.faceted else lambda _facet: measure),
         caption="runs.compared",
         words=evaluated.words,
@@ -250,7 +275,9 @@ def scores_before_topups(evaluated: EvaluatedRuns) -> Iterator[Table]:
             restated_runs.scores,
             [
                 facet_column(lambda row: row.facet, evaluated.words),
-                Column("Run", lambda row: row.run + LIKE_CHANCE_TOLD * ((row.facet, row.run) in like_chance)),
+                Column(
+                    "Run", lambda row: f"{row.run} {LIKE_CHANCE}" if (row.facet, row.run) in like_chance else row.run
+                ),
             ],
             [
                 *columns_for(

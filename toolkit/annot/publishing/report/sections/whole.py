@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from annot import __version__
 from annot.base.plugins import loaded, versions_of
@@ -17,7 +16,7 @@ from annot.publishing.report.sections import agreement, assessors, collection, r
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, sentence, sentences
+from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, Tile, sentence, sentences
 from annot.publishing.terms import citation_of, known_licence, licence_named
 
 QUESTIONS = {
@@ -26,23 +25,13 @@ QUESTIONS = {
     "best": "Which system is best?",
     "next": "What should be done next?",
 }
+TILES = ("pairs", "people", "alpha", "best")
 VERDICTS = ("trust", "best")
 """Answers that draw a conclusion; there is none if its foundation does not hold."""
 
 
 Sections = Callable[[Study], Iterable[Chapter]]
 """Function that makes chapters of the report."""
-
-
-class PagePart(NamedTuple):
-    """Part of datasheet and card."""
-
-    heading: str
-    """Heading in the datasheet."""
-    introduction: str
-    """First paragraph in the card, which has no heading for it."""
-    text: str
-    """Markdown; lines of a paragraph are joined."""
 
 
 def _none(_study: Study) -> tuple[()]:
@@ -57,8 +46,9 @@ class ReportSections:
     """Chapters at the end of the text."""
     appendix: Sections = _none
     """Chapters at the end of the appendix, before the rules."""
-    pages: Callable[[Study], Iterable[PagePart]] = _none
-    """Parts of datasheet and card."""
+    pages: Sections = _none
+    """Chapters of datasheet and card, of Markdown. The card has no headings for them; their first paragraph is for it
+    alone."""
 
 
 MakeFacts = Callable[[Study], Iterable[Fact]]
@@ -73,13 +63,15 @@ def sections_added(study: Study) -> tuple[ReportSections, ...]:
 def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
-    added = sections_added(study)
+    values, added = _values(study), sections_added(study)
     return Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
         about=about(study),
         notice=study.notice,
-        answers=answers(study),
+        tiles=tuple(Tile(*sentences(f"answers.{name}_tile", **values)) for name in TILES),
+        picture=runs.glance(study.evaluated),
+        answers=answers(study, values),
         body=_with_notes(
             study,
             agreement.body(study),
@@ -101,6 +93,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *runs.analyses_appendix(study),
             *assessors.effect_appendix(study),
             *(chapter for sections in added for chapter in sections.appendix(study)),
+            Chapter("methods", "Methods, for a paper", (*sentences("methods.introduction"), *methods(study))),
             _rules(study),
         ),
         chain=chain,
@@ -147,12 +140,36 @@ def about(study: Study) -> tuple[Fact, ...]:
         Fact("Licence of the topics", terms.topic_licence),
         Fact("Licence of the texts", *texts[:2]) if texts else Fact("Licence of the texts", terms.text_licence),
         Fact("Address", named.url, named.url if named.url.startswith(("https://", "http://")) else ""),
-        Fact("Software", ", ".join((f"annot {__version__}", *versions_of(study.settings.plugins.names).values()))),
+        Fact("Software", software(study)),
         Fact("Hours of work", "" if isinstance(work.hours, Undefined) else sentence("answers.work", work=work)),
         *(fact for make_facts in added.values() for fact in make_facts(study)),
         Fact("Cite as", citation_of(named, terms) if named.creators or named.citation else ""),
     )
     return tuple(fact for fact in facts if fact.words)
+
+
+def software(study: Study) -> str:
+    """This program and its plug-ins, with their versions."""
+    return ", ".join((f"annot {__version__}", *versions_of(study.settings.plugins.names).values()))
+
+
+def methods(study: Study) -> tuple[str, ...]:
+    """Paragraph on methods for a paper, from the records: who judged what, how, and with which version."""
+    rulings = study.outcome.adjudications.values()
+    return sentences(
+        "methods.methods",
+        **_values(study),
+        agreement=study.agreement,
+        methods=sorted({method for pool in study.pools.values() for method in pool.methods}),
+        sizes=sorted(len(pool.entries) for pool in study.pools.values()),
+        scale=study.settings.scale.names,
+        # A demonstration is the same whichever server it has.
+        versions=[] if study.notice else sorted({project.version for project in study.snapshot.projects}),
+        adjudicators=len({ruling.adjudicator for ruling in rulings}),
+        settled=len(rulings),
+        ratings=sorted({ruling.ratings for ruling in rulings}),
+        software=software(study),
+    )
 
 
 def tables(study: Study) -> Iterator[Table]:
@@ -168,9 +185,9 @@ def tables(study: Study) -> Iterator[Table]:
         yield from section.tables
 
 
-def answers(study: Study) -> tuple[Reply, ...]:
-    """First screen: the collection, its quality, the best run, the next step."""
-    values = _values(study)
+def answers(study: Study, values: Mapping[str, object] | None = None) -> tuple[Reply, ...]:
+    """First screen: the collection, its quality, the best run, the next step. values: all that sentences may name."""
+    values = values or _values(study)
     return tuple(
         Reply(
             question,
