@@ -289,6 +289,8 @@ def _check_release(path: Path, manifest: bytes) -> None:
     """Raise StoreError if a later release made the backup, whose manifest may have other entries."""
     with suppress(ValueError, TypeError, KeyError):
         record = json.loads(manifest)
+        if record["database"]["version"] < 1:
+            raise InputError(f"{path}: found version {record['database']['version']} of the tables", hint=HINT)
         if record["database"]["version"] > len(schema.MIGRATIONS):
             raise StoreError(
                 f"{path}: made by annot {record['annot']}, this is {__version__}, which knows only earlier tables",
