@@ -300,7 +300,7 @@ def studio_up(
 ) -> Output:
     """Start a local Label Studio and print its address. Installs it into its own environment the first time.
 
-    With isolation = "server" in annot.toml, starts a server for each person. A server takes up to 0.8 GB of memory.
+    With isolation = "server" in annot.toml, starts a server for each person. A server takes 0.2 to 0.4 GB of memory.
     With --domain, people elsewhere can use their servers: Caddy gives each https and a name, such as
     a1.study.example.org. Run the command again after people have joined or left.
     """
