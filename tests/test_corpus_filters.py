@@ -75,14 +75,6 @@ def test_every_reason_that_a_setting_gives_names_it() -> None:
     assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys() - {"ids", "may_leave_this_machine"}
 
 
-def test_the_limits_are_those_of_the_settings() -> None:
-    narrow = CorpusSettings(min_sentences=1, max_sentences=2, max_sentence_tokens=4, min_sentence_tokens=2)
-    assert rejection(paper(sentences=(FOUR,)), narrow) is None
-    assert rejection(paper(sentences=(FOUR,) * 3), narrow) is Rejection.MANY_SENTENCES
-    assert rejection(paper(sentences=(FOUR + " five",)), narrow) is Rejection.LONG_SENTENCE
-    assert rejection(paper(sentences=("one",)), narrow) is Rejection.SHORT_SENTENCES
-
-
 def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -> None:
     tally = Tally()
     papers = [
@@ -98,18 +90,6 @@ def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -
     assert tally.rejected == {Rejection.FEW_SENTENCES: 1, Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}
     assert tally.differing == ["p1"]
     assert tally.same_title == []
-
-
-def test_papers_of_one_title_are_kept_and_reported() -> None:
-    tally = Tally()
-    papers = [
-        paper("p1", "Deep Parsing"),
-        paper("p2", "deep-parsing."),
-        paper("p3", "Other"),
-        paper("p4", "DEEP PARSING"),
-    ]
-    assert kept_of(papers, tally) == papers
-    assert tally.same_title == [("p1", "p2"), ("p1", "p4")]
 
 
 def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> None:
@@ -173,17 +153,6 @@ def test_every_paper_is_kept_or_counted_once_as_one_by_one(papers: list[Paper], 
 )
 def test_titles_that_differ_in_writing_only_are_the_same(one: str, other: str) -> None:
     assert normalised_title(one) == normalised_title(other) != ""
-
-
-def test_titles_that_differ_in_a_digit_or_letter_are_not_the_same() -> None:
-    assert normalised_title("Parsing 2") != normalised_title("Parsing 3")
-    assert normalised_title("机器翻译") != normalised_title("机器学习")
-
-
-@settings(deadline=None)
-@given(st.text(max_size=30))
-def test_a_normalised_title_is_its_own_normal_form(title: str) -> None:
-    assert normalised_title(normalised_title(title)) == normalised_title(title)
 
 
 def test_the_released_papers_pass_the_filters_that_their_authors_used(shared: Path) -> None:

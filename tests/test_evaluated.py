@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.inference import Reach, interval_of_mean
-from annot.base.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns, RunMeasures
 from evaluated_runs import evaluated_runs
 
@@ -66,12 +66,6 @@ def test_intervals_are_over_whole_papers_with_all_their_facets(run: str) -> None
         assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
-def test_one_paper_has_no_interval() -> None:
-    found = evaluated("p1-background", "p1-method")
-    interval = line(found, TOGETHER, "in order").intervals["AP"]
-    assert interval == Undefined("1 query paper: an interval over query papers needs 4")
-
-
 def test_the_chance_line_of_a_facet_is_that_of_its_own_queries() -> None:
     """Chance is what a random order reaches: of 8 documents with R relevant, an R-precision of R / 8."""
     found = evaluated("p1-background", "p1-method", "p2-background", "p2-method", "p3-method")
@@ -84,13 +78,3 @@ def test_the_chance_line_of_a_facet_is_that_of_its_own_queries() -> None:
         {facet: mean / 8 for facet, mean in expected.items()}, abs=1e-9
     )
     assert {facet: one.queries for facet, one in by_facet.items()} == {"background": 2, "method": 3, TOGETHER: 5}
-
-
-def test_the_run_is_measured_by_facet_and_chance_stands_beside_it() -> None:
-    found = evaluated("p1-background", "p1-method", "p2-background", "p2-method")
-    # One relevant at rank 1; two at ranks 4 and 5.
-    background = (1 + (1 / 4 + 2 / 5) / 2) / 2
-    assert line(found, "background", "in order").values["AP"] == pytest.approx(background, abs=1e-9)
-    assert [(one.facet, one.run) for one in found.lines] == [
-        (facet, run) for facet in ("background", "method", TOGETHER) for run in ("in order", CHANCE)
-    ]

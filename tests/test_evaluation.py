@@ -69,31 +69,6 @@ def test_intervals_are_over_whole_papers_so_the_same_facet_told_twice_adds_nothi
     assert (wide.low, wide.high) == pytest.approx((narrow.low, narrow.high))
 
 
-def test_runs_are_compared_where_they_have_the_same_queries_on_the_primary_measure() -> None:
-    found = evaluated()
-    assert (found.convention, found.measure) == ("csfcube", "NDCG%20")
-    pairs = {(one.facet, one.run_a, one.run_b): one for one in found.comparisons}
-    assert set(pairs) == {
-        ("method", "good", "partial"),
-        ("method", "good", "poor"),
-        ("method", "partial", "poor"),
-        ("result", "good", "poor"),
-        ("together", "good", "poor"),
-    }
-    whole = pairs["together", "good", "poor"]
-    means = [line_of(found, run, TOGETHER).values["NDCG%20"] for run in ("good", "poor")]
-    assert whole.difference == pytest.approx(means[0] - means[1])
-    assert whole.holds
-    assert whole.interval.low > 0
-    assert pairs["method", "good", "partial"].p_corrected == 1.0
-    assert [(one.facet, one.best, one.worse, one.as_good, one.papers) for one in found.verdicts] == [
-        ("method", "good", ("poor",), ("partial",), 12),
-        ("result", "good", ("poor",), (), 12),
-        ("together", "good", ("poor",), (), 12),
-    ]
-    assert evaluated() == found
-
-
 def test_with_folds_the_difference_is_that_of_the_mean_of_fold_means() -> None:
     queries = [f"{paper_id}-{facet}" for paper_id in PAPERS for facet in FACETS]
     folds = {"fold1_test": tuple(queries[:4]), "fold2_test": tuple(queries[4:]), "fold1_dev": tuple(queries[4:])}
@@ -104,44 +79,3 @@ def test_with_folds_the_difference_is_that_of_the_mean_of_fold_means() -> None:
     assert whole.difference == pytest.approx(good.values["NDCG%20"] - poor.values["NDCG%20"])
     plain = line_of(evaluated(), "good", TOGETHER)
     assert plain.values["NDCG%20"] != pytest.approx(good.values["NDCG%20"])
-
-
-def three_runs_of_one_system(systems: dict[str, str]) -> EvaluatedRuns:
-    """Runs of three seeds beside one other, on ten papers with a query each."""
-    queries = [f"p{at}-m" for at in range(10)]
-    rng = np.random.default_rng(2)
-    qrels = tuple(Qrel(query, doc, int(grade)) for query in queries for doc, grade in zip(DOCS, range(10), strict=True))
-    tags = ("dense-1", "dense-2", "dense-3", "bm25")
-    runs = {tag: {query: ranking(list(rng.permutation(DOCS))) for query in queries} for tag in tags}
-    return evaluated_runs(runs, qrels, systems=systems, seed=3)
-
-
-def test_runs_of_one_system_are_one_line_with_their_mean_and_spread_and_one_side_of_a_comparison() -> None:
-    alone = three_runs_of_one_system({})
-    found = three_runs_of_one_system(dict.fromkeys(("dense-1", "dense-2", "dense-3"), "dense"))
-    each = [line_of(alone, f"dense-{seed}", "m", "trec").values["AP"] for seed in (1, 2, 3)]
-    line = line_of(found, "dense", "m", "trec")
-    assert (line.runs, line.values["AP"]) == (3, pytest.approx(np.mean(each)))
-    assert line.spread["AP"] == pytest.approx(np.std(each, ddof=1))
-    assert [one.run for one in found.lines] == ["dense", "bm25", CHANCE]
-    assert line_of(found, "bm25", "m", "trec").spread == {}
-    (pair,) = found.comparisons
-    assert {pair.run_a, pair.run_b} == {"dense", "bm25"}
-    assert len(alone.comparisons) == 6
-    assert set(found.evaluations) == {"dense-1", "dense-2", "dense-3", "bm25"}
-
-
-def test_a_development_fold_and_the_plain_mean_stand_beside_the_test_folds() -> None:
-    queries = [f"{paper_id}-{facet}" for paper_id in PAPERS for facet in FACETS]
-    folds = {"fold1_test": tuple(queries[:4]), "fold2_test": tuple(queries[4:]), "fold1_dev": tuple(queries[4:])}
-    splits = {
-        "all": folds,
-        **{facet: {"fold1_dev": tuple(one for one in queries[4:] if facet in one)} for facet in FACETS},
-    }
-    by = {average: evaluated(splits=splits, average=average) for average in ("test", "dev", "plain")}
-    test, dev, plain = (line_of(by[name], "good", TOGETHER) for name in ("test", "dev", "plain"))
-    values = {query.query_id: query.values["AP"] for query in by["test"].evaluations["good"]["csfcube"].queries}
-    first, second = ([values[one] for one in part] for part in (queries[:4], queries[4:]))
-    assert test.values["AP"] == pytest.approx((np.mean(first) + np.mean(second)) / 2)
-    assert (dev.values["AP"], dev.queries) == (pytest.approx(np.mean(second)), 20)
-    assert plain.values["AP"] == pytest.approx(np.mean(first + second))

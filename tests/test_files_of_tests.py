@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from tests_of import CHECKOUT, MOST, belonging_to, module_of
 
 ROOM = CHECKOUT / "toolkit" / "annot"
@@ -15,15 +12,6 @@ def test_a_module_has_the_tests_that_import_it_first_those_of_its_room() -> None
     assert len(tests) <= MOST
     assert CHECKOUT / "tests" / "steps" / "test_pools_grown.py" in tests
     assert all("annot.steps" in path.read_text(encoding="utf-8") for path in tests)
-
-
-def test_a_test_file_is_its_own_and_any_other_file_has_the_tests_that_name_it() -> None:
-    assert belonging_to(Path(__file__)) == [Path(__file__)]
-    assert all(
-        "small_study" in path.read_text(encoding="utf-8") for path in belonging_to(CHECKOUT / "tests/small_study.py")
-    )
-    with pytest.raises(FileNotFoundError):
-        belonging_to(ROOM / "steps" / "no_such.py")
 
 
 def test_a_package_is_named_by_its_folder() -> None:

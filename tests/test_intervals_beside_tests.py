@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.inference import Reach, interval_of_difference
 from annot.base.stats.values import Interval
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import ALPHA, RunComparison, compare_runs
-from annot.measuring.evaluation.measures import JudgedWhole, MeasureSelection
-from evaluated_runs import evaluated_runs
 
 REACH = Reach(1.0, 0.5)
 
@@ -76,32 +73,3 @@ def test_an_interval_that_would_contain_nothing_against_the_test_begins_where_th
     # By the noncentral t, the effect's interval would contain 0: t is 1.1.
     assert isinstance(pair.effect_interval, Interval)
     assert pair.effect_interval.low == pytest.approx(0.01 / np.std(leads, ddof=1), rel=1e-3)
-
-
-def test_with_five_topics_no_test_can_find_anything_and_the_interval_stays_as_it_is() -> None:
-    values = np.array([[0.5, 0.6, 0.55, 0.52, 0.58], [0.1, 0.15, 0.1, 0.12, 0.13]])
-    (pair,) = compared(values)
-    assert pair.p_value > ALPHA
-    assert isinstance(pair.interval, Interval)
-    assert pair.interval.low > 0.1
-
-
-def test_the_best_order_reaches_a_precision_of_as_many_documents_as_are_relevant() -> None:
-    qrels = [Qrel(topic, f"d{at}", 2 * (at < relevant)) for topic, relevant in (("a", 1), ("b", 3)) for at in range(30)]
-    best = JudgedWhole(tuple(qrels), ()).best_order(MeasureSelection("trec", ("P@20", "R@20", "AP", "nDCG"), 2))
-    assert {one.query_id: (one.values["P@20"], one.relevant) for one in best.queries} == {
-        "a": (1 / 20, 1),
-        "b": (3 / 20, 3),
-    }
-    assert [best.mean[name] for name in ("R@20", "AP", "nDCG")] == pytest.approx([1, 1, 1])
-
-
-def test_a_run_that_finds_the_only_relevant_document_first_everywhere_has_intervals_that_are_not_a_point() -> None:
-    topics = [f"p{at}-m" for at in range(6)]
-    qrels = [Qrel(topic, f"d{at}", 3 * (at == 0)) for topic in topics for at in range(25)]
-    run = {topic: tuple(ScoredDoc(f"d{at}", -float(at)) for at in range(25)) for topic in topics}
-    (line,) = [one for one in evaluated_runs({"perfect": run}, qrels).lines if one.run == "perfect"]
-    for name, value in line.values.items():
-        interval = line.intervals[name]
-        assert isinstance(interval, Interval)
-        assert interval.low < value <= interval.high

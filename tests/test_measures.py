@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 from annot.base.errors import InputError
-from annot.base.records import Judgement, Qrel, ScoredDoc, ranked
+from annot.base.records import Qrel, ScoredDoc, ranked
 from annot.measuring.evaluation.measures import (
     CONVENTIONS,
     MEASURES,
@@ -87,22 +87,6 @@ def test_csfcube_dcg_of_jarvelin_and_kekalainen() -> None:
     gains = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
     ideal = 3 + 3 + 3 / math.log2(3) + sum(2 / math.log2(rank) for rank in (4, 5, 6)) + 1 / math.log2(7)
     assert as_submitted(gains, "csfcube")["NDCG%100"] == pytest.approx(9.61 / ideal, abs=5e-4)
-
-
-def test_csfcube_names_that_mean_something_else() -> None:
-    """Relevant at ranks 1, 3 and 10 of 12, worked by hand."""
-    found = as_submitted([2, 0, 3, 1, 0, 0, 0, 0, 0, 2, 0, 0], "csfcube")
-    assert found["RP@last"] == pytest.approx(3 / 10)
-    assert found["P@20"] == pytest.approx(3 / 20)
-    assert found["R@20"] == pytest.approx(1.0)
-    assert found["AP"] == pytest.approx((1 / 1 + 2 / 3 + 3 / 10) / 3)
-    # A fifth of 12 is 2.4: cut at 2, where the ideal order has 3 and 2.
-    assert found["NDCG%20"] == pytest.approx((2 + 0) / (3 + 2))
-
-
-def test_rprec_is_not_rp() -> None:
-    grades = [2, 0, 3, 1, 0, 0, 0, 0, 0, 2, 0, 0]
-    assert as_submitted(grades, "trec")["Rprec"] == pytest.approx(2 / 3)
 
 
 def test_recall_divides_by_the_submitted_list_in_csfcube_and_by_the_qrels_in_trec() -> None:
@@ -217,82 +201,6 @@ def measured_as(name: str, run: dict[str, list[ScoredDoc]], qrels: list[Qrel]) -
     return found.mean[name]
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_perfect_order_is_one_where_it_can_be(convention: str) -> None:
-    found = as_submitted([3, 3, 2, 2, 2, 1, 1, 0, 0, 0], convention)
-    assert {name for name, value in found.items() if value != pytest.approx(1.0)} == {"P@20"}
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_relevance_starts_where_it_is_told(convention: str) -> None:
-    qrels, run = qrels_of(0, 1, 3), {"1-method": in_order(["d00", "d01", "d02"])}
-    from_one = evaluate(run, qrels, convention=convention, relevant_from=1, ties="order")
-    from_three = evaluate(run, qrels, convention=convention, relevant_from=3, ties="order")
-    assert (from_one.mean["AP"], from_three.mean["AP"]) == pytest.approx(((1 / 2 + 2 / 3) / 2, 1 / 3))
-    assert (from_one.queries[0].relevant, from_three.queries[0].relevant) == (2, 1)
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_unjudged_documents_are_counted_and_named_as_a_share_of_the_top(convention: str) -> None:
-    run = {"1-method": in_order(["x1", "d00", "x2", "d01"])}
-    found = evaluate(run, qrels_of(3, 0, 2), convention=convention, relevant_from=2, ties="order").queries[0]
-    assert (found.submitted, found.unjudged) == (4, 2)
-    assert found.judged_at_20 == pytest.approx(0.5)
-    assert found.missing == ("d02",)
-    assert found.values["P@20"] == pytest.approx(1 / 20)
-
-
-def test_judged_at_20_looks_at_the_first_twenty() -> None:
-    run = {"1-method": in_order([*(f"d{at:02}" for at in range(19)), "x1", "x2", "x3"])}
-    found = evaluate(run, qrels_of(*[1] * 19), convention="csfcube", relevant_from=2, ties="order").queries[0]
-    assert found.judged_at_20 == pytest.approx(19 / 20)
-    assert found.unjudged == 3
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_query_that_was_not_submitted_scores_zero_and_is_named(convention: str) -> None:
-    qrels = [*qrels_of(3, 0), *qrels_of(3, 0, query_id="2-method")]
-    run = {"1-method": in_order(["d00", "d01"]), "9-method": in_order(["d00"])}
-    found = evaluate(run, qrels, convention=convention, relevant_from=2, ties="order")
-    assert found.not_submitted == ("2-method",)
-    assert "9-method" not in {query.query_id for query in found.queries}
-    assert found.queries[1].values == dict.fromkeys(MEASURES[convention], 0.0)
-    assert found.mean["AP"] == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_query_without_a_relevant_document_scores_zero_and_is_named(convention: str) -> None:
-    found = evaluate(
-        {"1-method": in_order(["d00", "d01"])}, qrels_of(1, 0), convention=convention, relevant_from=2, ties="order"
-    )
-    assert found.without_relevant == ("1-method",)
-    zero = {name: value for name, value in found.mean.items() if not name.lower().startswith("ndcg")}
-    assert set(zero.values()) == {0.0}
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_query_with_grade_zero_only_scores_zero_everywhere(convention: str) -> None:
-    assert set(as_submitted([0] * 10, convention).values()) == {0.0}
-
-
-def test_list_too_short_to_have_a_fifth_has_no_ndcg_at_a_fifth() -> None:
-    assert as_submitted([3, 2, 1, 0], "csfcube")["NDCG%20"] == 0.0
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_distances_and_doubles_are_refused_together(convention: str) -> None:
-    run = {
-        "1-method": [ScoredDoc("d00", 0.1), ScoredDoc("d01", 0.4)],
-        "2-method": [ScoredDoc("d00", 0.9), ScoredDoc("d00", 0.4)],
-    }
-    with pytest.raises(InputError) as caught:
-        evaluate(run, qrels_of(3, 0), convention=convention, relevant_from=2, ties="order")
-    assert caught.value.faults == (
-        "1-method: the score rises at rank 2, expected best first, higher is better",
-        "2-method: 1 document ranked twice, expected once",
-    )
-
-
 def test_unknown_convention_and_empty_qrels_are_refused() -> None:
     with pytest.raises(InputError, match="convention 'beir': not known"):
         evaluate({}, qrels_of(3), convention="beir", relevant_from=2, ties="order")
@@ -336,44 +244,3 @@ def test_chance_of_a_whole_pool_is_where_random_orders_lie(convention: str) -> N
     for name, expected in floor.items():
         values = np.array([one.values[name] for one in every])
         assert abs(values.mean() - expected) < 4 * values.std() / math.sqrt(1000), name
-
-
-def test_ceiling_is_the_mean_over_the_assessors_of_each_query() -> None:
-    """a1 puts d01 (final 0) over d00 (final 3): average precision (1/2 + 2/3) / 2 by hand. a2 is always right."""
-    judgements = [
-        Judgement("1-method", "d00", "a1", 2),
-        Judgement("1-method", "d01", "a1", 3),
-        Judgement("1-method", "d02", "a1", 1),
-        *(Judgement("1-method", f"d{at:02}", "a2", grade) for at, grade in enumerate((3, 0, 2))),
-    ]
-    pools = JudgedWhole(tuple(qrels_of(3, 0, 2)), tuple(judgements))
-    (found,) = pools.one_assessor(MeasureSelection("trec", columns("trec"), 2)).values()
-    assert found["AP"] == pytest.approx(((1 / 2 + 2 / 3) / 2 + 1) / 2)
-
-
-def test_ceiling_covers_whole_queries_and_ranks_pairs_without_a_grade_last() -> None:
-    """The flagged answer to 2-method does not count, so that query was not judged completely."""
-    qrels = [*qrels_of(0, 3, 2), *qrels_of(3, 0, query_id="2-method")]
-    judgements = [
-        Judgement("1-method", "d00", "a1", 0),
-        Judgement("1-method", "d01", "a1", None, cannot_judge="language"),
-        Judgement("1-method", "d02", "a1", 0),
-        Judgement("1-method", "d02", "a1", 3, revision=2),
-        Judgement("1-method", "d09", "a1", 3),
-        Judgement("2-method", "d00", "a1", 3),
-        Judgement("2-method", "d01", "a1", 3, flags=("foreign-account",)),
-    ]
-    pools = JudgedWhole(tuple(qrels), tuple(judgements))
-    found = pools.one_assessor(MeasureSelection("csfcube", columns("csfcube"), 2))
-    assert list(found) == ["1-method"]
-    assert found["1-method"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
-
-
-def test_test_figure_is_the_mean_of_the_fold_means_not_of_the_queries() -> None:
-    qrels = [qrel for at in range(3) for qrel in qrels_of(3, 0, query_id=f"{at}-m")]
-    first_right = {"0-m": ["d00", "d01"], "1-m": ["d01", "d00"], "2-m": ["d01", "d00"]}
-    run = {query_id: in_order(order) for query_id, order in first_right.items()}
-    evaluation = evaluate(run, qrels, convention="trec", relevant_from=2, ties="order")
-    values = {one.query_id: one.values for one in evaluation.queries}
-    assert mean_over_folds(values, [{"0-m"}, {"1-m", "2-m"}])["AP"] == pytest.approx((1 + 0.5) / 2)
-    assert evaluation.mean["AP"] == pytest.approx(2 / 3)

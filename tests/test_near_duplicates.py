@@ -15,12 +15,8 @@ from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.corpus.corpus_filters import (
-    OF_ONE_TITLE,
-    RESEMBLANCE,
     candidates,
-    groups,
     passed_over,
-    resemblance,
     shingles,
     sketch,
 )
@@ -30,7 +26,7 @@ from annot.pools.admission import near_duplicates
 from annot.steps.setup import init
 from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 
@@ -137,34 +133,6 @@ names = st.text(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-@given(st.lists(names, min_size=1, max_size=12))
-@example(["A b\nB", "ab b", "ﬁ", "fi", "FI!", "", "--", "K"])
-def test_the_twins_of_a_paper_are_those_whose_normalised_title_is_its_own(tmp_path: Path, titles: list[str]) -> None:
-    ws = Workspace.open(tmp_path) if (tmp_path / "annot.toml").is_file() else study(tmp_path, [Paper("a", "b", ("c",))])
-    for path in ws.corpus.glob("*.parquet"):
-        path.unlink()
-    papers = [Paper(str(at), title, (f"About {at}.",)) for at, title in enumerate(titles)]
-    for half in (papers[::2], papers[1::2]):
-        with PaperWriter(ws.corpus) as writer:
-            for paper in half:
-                writer.add(paper)
-    write_corpus_manifest(ws)
-    found = near_duplicates(ws, keep=True, advance=lambda done, total: None).of_same_title(
-        ["absent", *map(str, range(len(titles)))]
-    )
-    title_of = {paper.paper_id: normalised_title(paper.title) for paper in papers}
-    assert found.pop("absent") == ()
-    assert found == {
-        name: tuple(
-            other.paper_id
-            for other in (*papers[::2], *papers[1::2])
-            if title and other.paper_id != name and title_of[other.paper_id] == title
-        )
-        for name, title in title_of.items()
-    }
-
-
 def test_two_thousand_texts_on_the_same_topic_are_no_near_duplicates(tmp_path: Path) -> None:
     """The null at scale: drawn from 300 words, under fifty titles."""
     rng = random.Random(9)
@@ -176,14 +144,6 @@ def test_two_thousand_texts_on_the_same_topic_are_no_near_duplicates(tmp_path: P
     assert groups_of(study(tmp_path / "study", corpus)) == set()
 
 
-def test_resemblance_is_that_of_sets(released: list[Paper]) -> None:
-    some = [paper for paper in released[:60] if all(sentence.isascii() for sentence in paper.sentences)]
-    hashes, bounds = shingles(pyarrow.array([paper.sentences for paper in some], pyarrow.list_(pyarrow.string())))
-    sets = [numpy.unique(hashes[bounds[at] : bounds[at + 1]]) for at in range(len(some))]
-    for (at, one), (to, other) in combinations(enumerate(some), 2):
-        assert resemblance(sets[at], sets[to]) == pytest.approx(jaccard(one, other))
-
-
 def test_papers_without_words_have_no_sketch_and_are_nobodys_candidates() -> None:
     hashes, bounds = shingles(pyarrow.array([[], [""], ["a b"], ["..."]], pyarrow.list_(pyarrow.string())))
     bands = sketch(hashes, bounds)
@@ -191,14 +151,6 @@ def test_papers_without_words_have_no_sketch_and_are_nobodys_candidates() -> Non
     from annot.corpus.corpus_filters import Sketches
 
     assert len(candidates([Sketches(numpy.zeros(4, numpy.uint64), bands, numpy.zeros(4, bool))])) == 0
-
-
-def test_papers_without_a_title_do_not_share_one() -> None:
-    one, other = numpy.arange(10, dtype=numpy.uint64), numpy.arange(3, 13, dtype=numpy.uint64)
-    assert OF_ONE_TITLE <= resemblance(one, other) < RESEMBLANCE
-    pairs, sets = numpy.array([[0, 1]]), {0: one, 1: other}
-    for title, expected in ((7, [(0, 1)]), (0, [])):
-        assert groups(pairs, numpy.array([title, title], dtype=numpy.uint64), sets) == expected
 
 
 def test_what_is_found_is_kept_by_the_hash_of_the_corpus(tmp_path: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from annot.base.records import CITED, MANUAL, Addition, Pool, Ranking, ScoredDoc
-from annot.pools.pooling import draw, extend, pool_in_version, shares, versions_by_document
+from annot.base.records import MANUAL, Addition, Pool, Ranking, ScoredDoc
+from annot.pools.pooling import draw, extend, pool_in_version, versions_by_document
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,38 +112,3 @@ def test_a_deeper_draw_beneath_the_additions_loses_nothing_and_forgets_no_versio
     for entry in deeper.entries:
         if entry.doc_id in by_hand:
             assert MANUAL in {made.method for made in (entry.drawn, *entry.also)}
-
-
-def test_who_brought_what_is_told_of_additions_too() -> None:
-    rankings = {"one": listed("d01", "d02", "d03"), "late": listed("d02", "d04", "d05", "d06")}
-    pool = drawn(rankings, per_method=2, cited=["d09"])
-    pool = extend(pool, addition(2, MANUAL, ["d07"]), rankings, excluded=())
-    pool = extend(pool, addition(3, "late", 3), rankings, excluded=())
-    assert pool.methods == (CITED, "one", MANUAL, "late")
-    told = {share.method: (share.drawn, share.also, share.deepest, share.dry) for share in shares(pool)}
-    assert told == {
-        CITED: (1, 0, 1, False),
-        "one": (2, 0, 2, False),
-        MANUAL: (1, 0, None, False),
-        "late": (2, 1, 3, False),
-    }
-    assert versions_by_document(pool) == {"d07": 2, "d04": 3, "d05": 3}
-    dry = extend(pool, addition(4, "late", 9), rankings, excluded=())
-    assert dry.dry == ("late",)
-
-
-def test_a_document_that_came_twice_came_with_the_first_version() -> None:
-    pool = extend(drawn({"one": listed("d01")}), addition(2, MANUAL, ["d09"]), {}, excluded=EXCLUDED)
-    again = addition(3, MANUAL, ["d09", "d10"])
-    assert versions_by_document(replace(pool, additions=(*pool.additions, again))) == {"d09": 2, "d10": 3}
-
-
-def test_before_a_hand_found_it_a_document_is_not_known_as_found_by_hand() -> None:
-    """d08 was found after d09, and the method that draws the pool has it by now."""
-    rankings = {"one": listed("d01", "d08")}
-    pool = drawn(rankings)
-    for version, doc_id in ((2, "d09"), (3, "d08")):
-        pool = extend(pool, addition(version, MANUAL, [doc_id]), rankings, excluded=EXCLUDED)
-    also = {version: pool_in_version(pool, version).entries[1].also for version in (1, 2, 3)}
-    assert [entry.doc_id for entry in pool.entries] == ["d01", "d08", "d09"]
-    assert {version: [one.method for one in draws] for version, draws in also.items()} == {1: [], 2: [], 3: [MANUAL]}

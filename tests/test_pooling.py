@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import CITED, Draw, Pool, PoolEntry, Ranking, ScoredDoc, ranked
-from annot.pools.pooling import MethodShare, draw, method_order, shares
+from annot.pools.pooling import draw, method_order, shares
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,70 +76,6 @@ def test_blocks_give_each_method_its_whole_quota() -> None:
     first, second = (named := ordered_rankings(given_rankings, seed=13, topic_id="q"))
     pool = draw(named, **arguments(mode="blocks"))
     assert brought_by(pool) == [(first, "1"), (first, "2"), (second, "3"), (second, "6")]
-
-
-@pytest.mark.parametrize("mode", ["round-robin", "blocks"])
-def test_cited_papers_come_first_without_a_quota_in_order_of_id(mode: str) -> None:
-    named = {"a": listed("9", "1", "2")}
-    pool = draw(
-        named,
-        **arguments(
-            mode=mode, cited=["9", "10", "q", "x", "8", "9"], cited_outside=4, excluded=["x", "q"], per_method=1
-        ),
-    )
-    assert brought_by(pool) == [(CITED, "10"), (CITED, "8"), (CITED, "9"), ("a", "1")]
-    assert pool.entries[2] == PoolEntry("9", Draw(CITED, 3, None, 3), (Draw("a", 1, 0.0, None),))
-    assert (pool.methods, pool.cited_outside) == ((CITED, "a"), 4)
-
-
-@given(rankings, st.integers(1, 6))
-def test_depth_is_the_union_of_every_methods_best(found: dict[str, Ranking], depth: int) -> None:
-    pool = draw(found, **arguments(mode="depth", per_method=depth))
-    assert {entry.doc_id for entry in pool.entries} == {doc.doc_id for one in found.values() for doc in one[:depth]}
-    ranks = [entry.drawn.rank for entry in pool.entries]
-    assert ranks == sorted(ranks)
-    for entry in pool.entries:
-        assert entry.drawn.rank == min(drawn.rank for drawn in (entry.drawn, *entry.also))
-
-
-@given(rankings, st.integers(1, 6), st.lists(documents, max_size=6))
-def test_by_depth_papers_that_may_not_enter_make_room(
-    found: dict[str, Ranking], depth: int, excluded: list[str]
-) -> None:
-    pool = draw(found, **arguments(mode="depth", per_method=depth, excluded=excluded))
-    may_enter = {name: [doc.doc_id for doc in one if doc.doc_id not in excluded] for name, one in found.items()}
-    assert {entry.doc_id for entry in pool.entries} == {doc_id for one in may_enter.values() for doc_id in one[:depth]}
-
-
-def test_by_depth_a_method_is_dry_that_has_fewer_documents_than_the_pool_is_deep() -> None:
-    named = {"a": listed("1", "2", "x"), "b": listed("1", "3")}
-    assert draw(named, **arguments(mode="depth", per_method=2)).dry == ()
-    assert draw(named, **arguments(mode="depth", per_method=3, excluded=["x"])).dry == tuple(
-        method_order(named, seed=13, topic_id="q")
-    )
-
-
-def test_a_method_that_runs_dry_is_named_and_the_others_go_on() -> None:
-    named = {"a": listed("1", "2", "3", "4"), "b": listed("1"), "c": ()}
-    for mode in ("round-robin", "blocks"):
-        pool = draw(named, **arguments(mode=mode, per_method=3))
-        assert set(pool.dry) == {"b", "c"}
-        assert [method for method, _ in brought_by(pool)].count("a") == 3
-
-
-def test_methods_left_out_are_recorded_and_do_not_draw() -> None:
-    named = {"a": listed("1"), "b": listed("2")}
-    pool = draw(named, **arguments(without=["b", CITED], cited=["7"], cited_outside=1, per_method=1))
-    assert brought_by(pool) == [("a", "1")]
-    assert (pool.methods, pool.without, pool.cited_outside) == (("a",), ("b", CITED), None)
-
-
-def test_below_the_ranking_depth_nothing_is_looked_at() -> None:
-    named = {"a": listed("1", "2", "3"), "b": listed("4", "5", "1")}
-    pool = draw(named, **arguments(ranking_depth=2, per_method=3))
-    assert {entry.doc_id for entry in pool.entries} == {"1", "2", "4", "5"}
-    assert set(pool.dry) == {"a", "b"}
-    assert all(not entry.also for entry in pool.entries)
 
 
 def test_all_faults_are_told_at_once() -> None:
@@ -221,38 +157,6 @@ def test_method_order_is_a_fair_shuffle_of_its_own_for_each_paper() -> None:
             assert 850 < sum(order[place] == method for order in orders) < 1150
     assert len(set(orders)) == 24
     assert orders != [method_order(METHODS, seed=14, topic_id=f"paper{number}") for number in range(4000)]
-
-
-@given(st.sets(st.sampled_from(METHODS)), st.integers(), st.text())
-def test_leaving_a_method_out_does_not_reorder_the_rest(methods: set[str], seed: int, topic_id: str) -> None:
-    full = method_order(METHODS, seed=seed, topic_id=topic_id)
-    assert method_order(methods, seed=seed, topic_id=topic_id) == tuple(name for name in full if name in methods)
-
-
-def test_shares_tell_who_drew_what() -> None:
-    named = {"a": listed("1", "2"), "b": listed("2", "7", "3")}
-    pool = draw(named, **arguments(cited=["7"], cited_outside=0))
-    told = {share.method: share for share in shares(pool)}
-    assert told[CITED] == MethodShare(CITED, 1, 0, 1, False)
-    assert sum(share.drawn for share in told.values()) == len(pool.entries) == 4
-    assert told["a"].also + told["a"].drawn == 2
-    assert told["b"].also + told["b"].drawn == 3
-
-
-def test_the_deepest_rank_of_a_method_is_where_its_last_draw_stood() -> None:
-    """Both want two; what the other has drawn is passed over."""
-    first, second = (
-        named := ordered_rankings(
-            {"a": listed("1", "2", "3", "4"), "b": listed("1", "3", "5", "6")}, seed=13, topic_id="q"
-        )
-    )
-    told = {share.method: share.deepest for share in shares(draw(named, **arguments()))}
-    assert told == {first: 2, second: 3}
-    named = {"a": listed("7", "9", "8", "1"), "b": ()}
-    told = {
-        share.method: share.deepest for share in shares(draw(named, **arguments(cited=["7", "8"], cited_outside=0)))
-    }
-    assert (told["a"], told["b"]) == (4, None)
 
 
 def test_blocks_draw_the_pools_of_the_release(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,6 @@ import annot
 import numpy as np
 import pytest
 import pytrec_eval
-from annot.base.records import ScoredDoc
 from annot.measuring.evaluation.comparisons import ALPHA, ComparedTopics
 from annot.measuring.evaluation.measures import (
     MEASURES,
@@ -18,7 +17,6 @@ from annot.measuring.evaluation.measures import (
     Values,
     measured,
     random_orders,
-    ranked_by_any,
 )
 from annot.measuring.sampled.estimates import SampledPools, columns, pools_of
 
@@ -71,11 +69,6 @@ def test_chance_by_hand() -> None:
     # Only relevant documents are judged: the others that are ranked are there all the same.
     assert chance("trec", 6, "P@1", graded={"a": 1, "c": 1, "z": 1}) == {"P@1": 0.0}
     assert chance("trec", 6, "P@1", graded={"a": 2, "c": 2, "z": 2}) == {"P@1": pytest.approx(2 / 6)}
-
-
-def test_chance_draws_from_what_any_of_the_runs_ranks() -> None:
-    runs = [{"q": [ScoredDoc("a", 1.0)]}, {"q": [ScoredDoc("b", 1.0)], "r": [ScoredDoc("a", 1.0)]}]
-    assert ranked_by_any(runs) == {"q": {"a", "b"}, "r": {"a"}}
 
 
 @pytest.mark.parametrize("convention", ["csfcube", "trec"])

@@ -18,10 +18,9 @@ import annot.base.parallel
 import numpy as np
 import pytest
 from annot.base.errors import AnnotError, InputError
-from annot.base.parallel import AHEAD, MOST_KILLED, Engine, map_shards
-from annot.base.settings import MachineSettings
+from annot.base.parallel import MOST_KILLED, Engine, map_shards
 from local_cluster import local_cluster
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 SERIAL = Engine(processes=1)
 TWO = Engine(processes=2)
@@ -50,15 +49,6 @@ def length(shard: int) -> bytes:
     return bytes(np.dot(numbers, numbers).tobytes())
 
 
-def last_is_quickest(shard: int, *, folder: Path) -> int:
-    """Waits, but for the last of four, until a shard after it has ended."""
-    if shard % 4 != 3:
-        while not (folder / str(shard + 1)).exists():
-            pass
-    (folder / str(shard)).touch()
-    return shard
-
-
 def kills_its_first_worker(shard: int, *, folder: Path, at: int) -> tuple[int, bool]:
     """Dies by the signal that cannot be caught, the first time that it works on the shard `at`."""
     again = (folder / str(shard)).exists()
@@ -83,21 +73,6 @@ def first_alone(shard: int, *, folder: Path) -> int:
     return shard
 
 
-def refuses(shard: int) -> int:
-    if shard == 7:
-        raise InputError(f"shard {shard}: refused", faults=["one", "two"], hint="another")
-    return shard
-
-
-def touches(shard: int, *, folder: Path) -> int:
-    (folder / str(shard)).touch()
-    return shard
-
-
-def threads_of_linear_algebra(shard: int) -> set[int]:
-    return {library["num_threads"] for library in threadpool_info()}
-
-
 class Counts:
     """Counts its calls, in each worker for itself."""
 
@@ -115,16 +90,6 @@ def test_the_bytes_are_the_same_wherever_the_shards_are_worked_on(engine: Engine
     assert list(map_shards(length, SHARDS, engine=engine)) == expected
 
 
-def test_results_come_in_the_order_of_the_shards_whatever_the_order_they_end_in(tmp_path: Path) -> None:
-    work = partial(last_is_quickest, folder=tmp_path)
-    # Shards 0 to 2 of four can end only backwards, so four workers are needed.
-    assert list(map_shards(work, range(4), engine=Engine(processes=4))) == [0, 1, 2, 3]
-
-
-def test_each_core_works_on_a_shard_of_its_own(engine: Engine) -> None:
-    assert set().union(*map_shards(threads_of_linear_algebra, SHARDS[:4], engine=engine)) == {1}
-
-
 def test_a_killed_worker_loses_nothing(parallel: Engine, tmp_path: Path) -> None:
     work = partial(kills_its_first_worker, folder=tmp_path, at=4)
     results = list(map_shards(work, SHARDS, engine=parallel))
@@ -139,31 +104,12 @@ def test_a_shard_that_kills_every_worker_is_given_up_by_name(parallel: Engine, t
     assert len((tmp_path / "killed").read_text()) >= MOST_KILLED
 
 
-def test_what_the_work_raises_is_raised_when_its_turn_comes(engine: Engine) -> None:
-    results = map_shards(refuses, SHARDS, engine=engine)
-    assert [next(results) for _ in range(7)] == list(range(7))
-    with pytest.raises(InputError, match="shard 7: refused") as caught:
-        next(results)
-    assert (caught.value.faults, caught.value.hint) == (("one", "two"), "another")
-
-
-def test_only_a_few_results_wait_to_be_taken(engine: Engine, tmp_path: Path) -> None:
-    results = map_shards(partial(touches, folder=tmp_path), range(100), engine=engine)
-    assert next(results) == 0
-    results.close()  # what is under way ends, what waits for a worker is given up
-    assert 1 <= len(list(tmp_path.iterdir())) <= 1 + 2 * AHEAD
-
-
 def test_what_the_work_keeps_lives_as_long_as_the_worker(engine: Engine) -> None:
     seen = list(map_shards(Counts(), SHARDS, engine=engine))
     workers = {process for process, _calls in seen}
     assert sorted(seen) == sorted(
         (process, call) for process in workers for call in range(1, 1 + sum(one == process for one, _ in seen))
     )
-
-
-def test_no_shards_give_no_results(engine: Engine) -> None:
-    assert list(map_shards(str, (), engine=engine)) == []
 
 
 PROGRAM = """
@@ -278,41 +224,3 @@ def test_without_dask_a_cluster_is_refused_with_the_remedy(monkeypatch: pytest.M
     with pytest.raises(InputError, match="needs Dask") as caught:
         list(map_shards(str, range(3), engine=Engine(processes=1, cluster="tcp://127.0.0.1:9")))
     assert caught.value.hint == "pip install 'annot-collections[cluster]'"
-
-
-def test_a_machine_that_is_too_busy_for_a_client_is_an_error(cluster: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_runner: object) -> None:
-        raise AssertionError  # as distributed does when its thread did not come to run
-
-    monkeypatch.setattr(pytest.importorskip("distributed.utils").LoopRunner, "start", fails)
-    with pytest.raises(AnnotError, match="this machine is too busy"):
-        list(map_shards(str, range(3), engine=cluster))
-
-
-def test_a_worker_with_threads_is_refused() -> None:
-    with local_cluster(workers=1, threads=2) as engine, pytest.raises(InputError, match="2 threads, expected 1"):
-        list(map_shards(str, range(3), engine=engine))
-
-
-def test_a_worker_with_another_annot_is_refused(cluster: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annot.base.parallel.__version__", "99.1")
-    with pytest.raises(InputError, match=f"with annot {annot.__version__}, expected 99.1"):
-        list(map_shards(str, range(3), engine=cluster))
-
-
-def test_the_settings_name_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Engine.of(MachineSettings(processes=3)) == Engine(processes=3, cluster=None)
-    assert Engine.of(MachineSettings(cluster="tcp://head:8786")).cluster == "tcp://head:8786"
-    assert Engine.in_place(MachineSettings(cluster="tcp://head:8786")).cluster == "tcp://head:8786"
-    assert Engine.in_place(MachineSettings(cluster="tcp://head:8786", shards="s3://bucket/study")).cluster is None
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be given to a process here")
-def test_by_default_each_core_that_may_be_used_has_a_process() -> None:
-    program = (
-        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-        "from annot.base.parallel import Engine; from annot.base.settings import MachineSettings\n"
-        "print(Engine.of(MachineSettings()).processes)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"

@@ -22,12 +22,6 @@ def test_values_are_escaped_in_xml_and_html(tmp_path: Path, name: str) -> None:
     assert render(name, {"title": 'a < b & "c"'}, overrides=folder) == '<a b="a &lt; b &amp; &#34;c&#34;"/>'
 
 
-@pytest.mark.parametrize("name", ["x.md.j2", "x.txt.j2", "x.css.j2"])
-def test_values_are_left_alone_in_plain_text(tmp_path: Path, name: str) -> None:
-    folder = write(tmp_path, name, "{{ title }}\n")
-    assert render(name, {"title": "a < b & c"}, overrides=folder) == "a < b & c\n"
-
-
 def test_an_undefined_name_is_an_error_with_template_and_line(tmp_path: Path) -> None:
     folder = write(tmp_path, "x.xml.j2", "<View>\n\n  {{ garde }}\n</View>")
     with pytest.raises(InputError, match=r"x\.xml\.j2:3: 'garde' is undefined"):
@@ -38,12 +32,6 @@ def test_broken_syntax_is_an_error_with_template_and_line(tmp_path: Path) -> Non
     folder = write(tmp_path, "x.xml.j2", "<View>\n{% for a in %}\n</View>")
     with pytest.raises(InputError, match=r"x\.xml\.j2:2: "):
         render("x.xml.j2", {}, overrides=folder)
-
-
-def test_an_exception_inside_a_template_names_it_and_the_cause(tmp_path: Path) -> None:
-    folder = write(tmp_path, "x.xml.j2", "<View>\n{{ 1 // zero }}\n</View>")
-    with pytest.raises(InputError, match=r"x\.xml\.j2:2: ZeroDivisionError"):
-        render("x.xml.j2", {"zero": 0}, overrides=folder)
 
 
 def test_a_fault_in_an_included_template_names_the_included_one(tmp_path: Path) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
-from annot.base.stats.values import Undefined, to_json
-from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
-from annot.measuring.agreement.estimates import TOGETHER, AgreementTable, agreement_table
+from annot.base.stats.values import Undefined
+from annot.measuring.agreement.coefficients import COEFFICIENTS
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 
 FACETS = {"1-background": "background", "1-method": "method", "2-method": "method"}
 
@@ -58,22 +56,6 @@ BACKGROUND = [*judged("1-background", "a2", B), *judged("1-background", "a3", C)
 
 def matrix(*rows: list[int]) -> np.ndarray:
     return np.array(rows, dtype=float)
-
-
-def test_each_query_has_the_coefficients_of_its_own_assessors() -> None:
-    found = {one.query_id: one for one in table([*METHOD_1, *METHOD_2, *BACKGROUND]).queries}
-    assert found["1-method"].assessors == ("a1", "a2")
-    for name, coefficient in COEFFICIENTS.items():
-        assert found["1-method"].before[name] == pytest.approx(coefficient(matrix(A, B), (0, 1, 2, 3)))
-        assert found["1-background"].before[name] == pytest.approx(coefficient(matrix(B, C), (0, 1, 2, 3)))
-
-
-def test_groups_are_the_facets_and_together() -> None:
-    groups = {one.name: one for one in table([*METHOD_1, *METHOD_2, *BACKGROUND]).groups}
-    assert list(groups) == ["background", "method", TOGETHER]
-    assert [one.n_queries for one in groups.values()] == [1, 2, 3]
-    assert [one.n_pairs for one in groups.values()] == [6, 12, 18]
-    assert groups["method"].prevalence == {0: 9, 1: 6, 2: 6, 3: 3}
 
 
 def test_summary_is_over_the_queries_of_the_group() -> None:
@@ -151,12 +133,6 @@ def test_pair_that_one_assessor_could_not_judge_needs_adjudication() -> None:
     assert table(same).queries[0].disputed.of == 3
 
 
-def test_pair_not_given_to_an_assessor_is_no_zero() -> None:
-    """a3 judged another query only: the zero policy must not fill a row of zeros for them."""
-    found = table([*METHOD_1, *METHOD_2], missing="zero").groups[0].before["alpha_ordinal"].pooled
-    assert found == pytest.approx(table([*METHOD_1, *METHOD_2]).groups[0].before["alpha_ordinal"].pooled)
-
-
 def test_flagged_judgements_do_not_count() -> None:
     flagged = judged("1-method", "a9", [3, 3, 3, 3, 3, 3], flags=("foreign-account",))
     assert table([*METHOD_1, *flagged]) == table(METHOD_1)
@@ -180,19 +156,6 @@ def test_binarised_table_sees_two_grades_and_the_shares_see_the_whole_scale() ->
     assert found.queries[0].overruled.count == 1
 
 
-def test_undefined_queries_are_counted_and_named_with_their_reason() -> None:
-    unanimous = [*judged("2-method", "a1", [0] * 6), *judged("2-method", "a2", [0] * 6)]
-    group = table([*METHOD_1, *unanimous], level=0.95).groups[0].before
-    assert group["kappa"].n_queries == 1
-    assert group["kappa"].n_pairs == 6
-    assert group["kappa"].n_pairs_pooled == 12
-    assert list(group["kappa"].undefined) == ["2-method"]
-    assert "every judgement is grade 0 (6 pairs)" in group["kappa"].undefined["2-method"]
-    assert group["kappa"].median == Undefined("only 1 of 2 queries has a value; a summary needs more than half")
-    assert group["percent"].undefined == {}
-    assert group["percent"].median == pytest.approx((50 + 100) / 2)
-
-
 def test_group_without_any_value_says_so() -> None:
     unanimous = [*judged("2-method", "a1", [1] * 6), *judged("2-method", "a2", [1] * 6)]
     found = table(unanimous, level=0.95).groups[0].before["alpha_ordinal"]
@@ -201,83 +164,6 @@ def test_group_without_any_value_says_so() -> None:
     assert "every judgement is grade 1" in found.pooled.reason
     assert found.intervals is not None
     assert isinstance(found.intervals["pooled"], Undefined)
-
-
-def test_an_assessor_with_one_pair_takes_no_coefficient_away() -> None:
-    three = [*METHOD_1, *judged("1-method", "a3", [1])]
-    found, of_two = (table(one).queries[0].before for one in (three, METHOD_1))
-    assert all(isinstance(value, float) for value in found.values())
-    assert found["spearman_rho"] == of_two["spearman_rho"]
-
-
-def test_a_facet_that_is_the_whole_study_has_the_same_figures_under_both_names() -> None:
-    facet, together = table([*METHOD_1, *METHOD_2], final("1-method", B), level=0.95).groups
-    assert replace(facet, name=TOGETHER) == together
-
-
-def test_more_than_two_assessors_put_alpha_first() -> None:
-    assert table(METHOD_1).headline[0] == "spearman_rho"
-    assert table([*METHOD_1, *judged("1-method", "a3", C)]).headline[0] == "alpha_ordinal"
-    assert set(table([*METHOD_1, *judged("1-method", "a3", C)]).headline) == set(HEADLINE)
-
-
-def test_single_judgements_make_no_table_but_no_crash() -> None:
-    found = table(judged("1-method", "a1", A), level=0.95)
-    assert found.queries[0].n_pairs == 0
-    assert found.queries[0].before["percent"] == Undefined("fewer than two assessors")
-    assert isinstance(found.queries[0].disputed.value, Undefined)
-    assert isinstance(found.groups[0].disputed.mean, Undefined)
-
-
-def test_no_judgements_make_an_empty_table() -> None:
-    assert table([]).queries == table([]).groups == ()
-
-
-def test_table_becomes_json_without_nan() -> None:
-    unanimous = [*judged("2-method", "a1", [0] * 6), *judged("2-method", "a2", [0] * 6)]
-    found = table([*METHOD_1, *unanimous], final("1-method", B), level=0.95)
-    text = json.dumps(to_json(found), allow_nan=False)
-    query = next(one for one in json.loads(text)["queries"] if one["query_id"] == "2-method")
-    assert list(query["before"]["kappa"]) == ["undefined"]
-    assert query["before"]["percent"] == 100.0
-    assert set(json.loads(text)["groups"][0]["before"]["kappa"]["intervals"]) == {"median", "mean", "pooled"}
-
-
-def test_nan_never_becomes_json() -> None:
-    with pytest.raises(ValueError, match="use Undefined"):
-        to_json({"kappa": math.nan})
-
-
-@pytest.mark.parametrize("name", [name for name in COEFFICIENTS if not name.startswith("alpha")])
-def test_queries_that_are_all_the_same_have_no_interval(name: str) -> None:
-    """They say nothing of queries that are not; only alpha minds copies."""
-    names = [f"{at}-method" for at in range(8)]
-    found = agreement_table(
-        [one for query in names for one in (*judged(query, "a1", A), *judged(query, "a2", B))],
-        [one for query in names for one in final(query, [0, 2, 2, 3, 0, 0])],
-        dict.fromkeys(names, "method"),
-        grades=(0, 1, 2, 3),
-        missing="drop",
-        binarised_at=None,
-        level=0.95,
-        topics=None,
-    ).groups[0]
-    for summary in (found.before[name], found.after[name]):
-        assert summary.intervals is not None
-        assert all(isinstance(interval, Undefined) for interval in summary.intervals.values())
-
-
-def test_few_queries_have_a_figure_and_no_interval() -> None:
-    summary = table([*METHOD_1, *METHOD_2], level=0.95).groups[0].before["percent"]
-    assert summary.intervals == {
-        "median": Undefined("2 queries: an interval over queries needs 6"),
-        "mean": Undefined("2 queries: an interval over queries needs 4"),
-        "pooled": Undefined("2 queries: an interval over queries needs 4"),
-    }
-
-
-def test_intervals_only_when_asked_for() -> None:
-    assert table(METHOD_1).groups[0].before["kappa"].intervals is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.stats.inference import ratio_interval
-from annot.base.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval
 from scipy import stats
 
 
@@ -46,29 +46,6 @@ def test_the_interval_of_a_ratio_is_the_jackknifes_by_its_definition() -> None:
     )
 
 
-def test_strata_are_averaged_after_their_own_means() -> None:
-    """Two folds of seven papers: the figure is the mean of the folds' means, whatever their sizes."""
-    rng = np.random.default_rng(3)
-    sizes = np.eye(2)[[0, 0, 0, 0, 0, 1, 1]]
-    sums = rng.random((7, 1)) * sizes
-    low, high = ends(sums, sizes)
-    assert (low, high) == pytest.approx(by_definition(sums, sizes), rel=1e-9)
-    assert low < sums.sum(axis=0) @ [1 / 5, 1 / 2] / 2 < high
-    alone = np.eye(2)[[0, 0, 0, 0, 0, 0, 1]]
-    assert ratio_interval(alone * 0.3, alone, level=0.95, unit="query paper") == Undefined(
-        "without one of the query papers, it has no value"
-    )
-
-
-def test_clusters_that_go_together_widen_the_interval() -> None:
-    """Each value twice in one cluster is not two observations."""
-    values, ones = np.random.default_rng(4).random((20, 1)), np.ones((20, 1))
-    alone = ends(values, ones)
-    assert ends(2 * values, 2 * ones) == pytest.approx(alone)
-    apart = ends(np.repeat(values, 2, axis=0), np.ones((40, 1)))
-    assert apart[1] - apart[0] < 0.75 * (alone[1] - alone[0])
-
-
 @pytest.mark.parametrize("papers", [5, 10, 20, 50])
 def test_it_holds_the_truth_as_often_as_it_says(papers: int) -> None:
     """800 studies of a skewed measure, papers of one to three queries: 95 of 100, within three standard errors."""
@@ -79,13 +56,3 @@ def test_it_holds_the_truth_as_often_as_it_says(papers: int) -> None:
         low, high = ends(rng.beta(1.5, 5, (papers, 1)) * sizes, sizes)
         held += low <= 1.5 / 6.5 <= high
     assert held / 800 == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / 800))
-
-
-def test_few_papers_have_no_interval_and_it_is_said_why() -> None:
-    assert ratio_interval(np.full((1, 1), 0.4), np.ones((1, 1)), level=0.95, unit="query paper") == Undefined(
-        "1 query paper: an interval over query papers needs 4"
-    )
-    three = np.array([[0.1], [0.2], [0.4]])
-    assert ratio_interval(three, np.ones((3, 1)), level=0.95, unit="query paper") == Undefined(
-        "3 query papers: an interval over query papers needs 4"
-    )

@@ -9,13 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
-from annot.base.stats.inference import clusters_of, jackknife_interval, mean_interval, median_interval
+from annot.base.stats.inference import jackknife_interval, mean_interval, median_interval
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.coefficients import (
     COEFFICIENTS,
     PooledPairs,
     count,
-    interval_of,
     pooled_between,
     tables_between,
 )
@@ -38,11 +37,6 @@ def simulated_queries(n_queries: int, n_pairs: int, seed: int, assessors: int = 
 def pooled_of(queries: list[np.ndarray]) -> PooledPairs:
     met, tables = zip(*[tables_between(one, GRADES) for one in queries], strict=True)
     return pooled_between([count(one, GRADES) for one in queries], met, tables, topics=None)
-
-
-def width(found: Interval | Undefined) -> float:
-    assert isinstance(found, Interval)
-    return found.high - found.low
 
 
 def test_mean_has_students_t_on_fishers_z_which_in_a_wide_range_is_a_line() -> None:
@@ -116,41 +110,6 @@ def test_of_two_assessors_tables_say_the_same_as_counts(name: str) -> None:
     tables = replace(pooled, counts=None)
     assert pooled.value(name, GRADES) == pytest.approx(tables.value(name, GRADES))
     assert pooled.left_out(name, GRADES) == pytest.approx(tables.left_out(name, GRADES))
-
-
-def test_pooled_interval_holds_the_figure_and_narrows_with_more_queries() -> None:
-    widths = []
-    for n_queries in (10, 160):
-        pooled = pooled_of(simulated_queries(n_queries, 30, seed=5))
-        whole = pooled.value("kappa", GRADES)
-        found = interval_of(pooled, whole, "kappa", GRADES, level=0.95)
-        assert isinstance(found, Interval)
-        assert isinstance(whole, float)
-        assert found.low < whole < found.high
-        widths.append(found.high - found.low)
-    assert widths[1] < widths[0] / 2
-
-
-def test_whole_queries_are_wider_than_pairs_where_queries_differ() -> None:
-    """Half of the queries agree fully, half by chance: pairs of one query are not independent."""
-    rng = np.random.default_rng(1)
-    queries = []
-    for at in range(20):
-        first = rng.integers(0, 4, size=50).astype(float)
-        queries.append(np.stack([first, first if at % 2 else rng.permutation(first)]))
-    by_query, by_pair = (
-        width(interval_of(pooled, pooled.value("kappa", GRADES), "kappa", GRADES, level=0.95))
-        for pooled in (pooled_of(queries), pooled_of([one[:, [at]] for one in queries for at in range(50)]))
-    )
-    assert by_query > 3 * by_pair
-
-
-def test_tables_of_queries_in_which_nobody_met_have_no_value() -> None:
-    empty = PooledPairs(
-        clusters_of(range(2), None), np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 4, 4))
-    )
-    assert empty.value("kappa", GRADES) == Undefined("no pair was judged by two assessors")
-    assert np.isnan(empty.left_out("kappa", GRADES)).all()
 
 
 def crowd(n_queries: int, n_pairs: int, assessors: int, seed: int) -> tuple[list[Judgement], list[Decision]]:

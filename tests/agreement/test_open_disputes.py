@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.coefficients import COEFFICIENTS
 from annot.measuring.agreement.estimates import (
-    ONE_GRADE,
-    ONE_SIDED,
     TOGETHER,
-    TWO_PAIRS,
     AgreementTable,
     agreement_table,
 )
@@ -108,24 +104,6 @@ def test_dispute_over_a_pair_that_someone_could_not_judge_is_open_too() -> None:
     assert table(gap, decisions).groups[-1].not_settled is None
 
 
-def test_many_queries_with_open_disputes_are_named_in_part() -> None:
-    names = [f"{at}-method" for at in range(5)]
-    found = agreement_table(
-        [one for name in names for one in both(name)],
-        [one for name in names for one in agreed(name)],
-        dict.fromkeys(names, "method"),
-        grades=(0, 1, 2, 3),
-        missing="drop",
-        binarised_at=None,
-        level=None,
-        topics=None,
-    )
-    assert found.groups[0].not_settled == Undefined(
-        "15 of 15 disputed pairs are not settled yet, on 0-method, 1-method, 2-method and 2 more"
-    )
-    assert found.groups[0].after["kappa"].n_undefined == 5
-
-
 def test_pair_with_one_grade_is_no_agreement_after_adjudication() -> None:
     """Its final grade is that grade: it agrees with itself."""
     alone = [Judgement("1-method", f"e{at}", "a1", at % 4) for at in range(20)]
@@ -136,18 +114,6 @@ def test_pair_with_one_grade_is_no_agreement_after_adjudication() -> None:
     assert all(isinstance(value, Undefined) for value in only_alone.queries[0].after.values())
     assert isinstance(only_alone.groups[-1].after["percent"].median, Undefined)
     assert isinstance(only_alone.groups[-1].after["percent"].pooled, Undefined)
-
-
-def test_each_coefficient_has_its_own_n() -> None:
-    """Rho has a value on one of three, too few for a summary; percent agreement on all."""
-    constant = [*judged("2-method", "a1", [0] * 6), *judged("2-method", "a2", [0, 1, 0, 2, 0, 0])]
-    two = [*judged("3-background", "a1", [0, 1]), *judged("3-background", "a2", [0, 2])]
-    together = table([*both("1-method"), *constant, *two], []).groups[-1]
-    rho, percent = together.before["spearman_rho"], together.before["percent"]
-    assert (rho.n_queries, rho.n_undefined, rho.n_pairs) == (1, 2, 6)
-    assert rho.median == Undefined("only 1 of 3 queries has a value; a summary needs more than half")
-    assert (percent.n_queries, percent.n_undefined, percent.n_pairs) == (3, 0, 14)
-    assert percent.median == pytest.approx(50.0)
 
 
 def test_policy_that_makes_a_missing_grade_equal_is_counted() -> None:
@@ -213,32 +179,3 @@ def test_share_has_the_interval_of_its_queries() -> None:
     assert isinstance(found.overruled.mean, Undefined)
     assert found.overruled.intervals is not None
     assert isinstance(found.overruled.intervals["pooled"], Undefined)
-
-
-def test_assessor_of_one_grade_forces_kappa_to_zero_and_that_is_said() -> None:
-    constant = [*judged("1-method", "a1", [0] * 6), *judged("1-method", "a2", [0, 1, 0, 2, 0, 0])]
-    query = table(constant, []).queries[0]
-    assert query.before["kappa"] == pytest.approx(0.0)
-    for name in ("kappa", "kappa_linear", "kappa_quadratic", "alpha_ordinal", "alpha_nominal", "alpha_interval"):
-        assert query.caveats_before[name] == (ONE_SIDED,)
-    assert set(query.caveats_before) & {"ac1", "ac2", "percent", "spearman_rho"} == set()
-
-
-def test_alpha_against_a_constant_is_never_much_above_zero() -> None:
-    """Whatever the other assessor does, it stays below 1 / (twice the pairs): what the caveat says."""
-    rng = np.random.default_rng(9)
-    for _ in range(200):
-        n = int(rng.integers(2, 12))
-        ratings = np.stack([np.full(n, rng.integers(0, 4)), rng.integers(0, 4, n)]).astype(float)
-        if len(np.unique(ratings)) > 1:
-            for name in ("alpha_ordinal", "alpha_nominal", "alpha_interval"):
-                assert COEFFICIENTS[name](ratings, (0, 1, 2, 3)) <= 1 / (2 * n) + 1e-9
-
-
-def test_two_pairs_and_unanimity_have_their_caveats() -> None:
-    two = table([*judged("1-method", "a1", [0, 1]), *judged("1-method", "a2", [1, 1])], []).queries[0]
-    assert two.before["alpha_ordinal"] == pytest.approx(0.0)
-    assert two.caveats_before["alpha_ordinal"] == (ONE_SIDED, TWO_PAIRS)
-    same = table([*judged("1-method", "a1", [2] * 5), *judged("1-method", "a2", [2] * 5)], []).queries[0]
-    assert same.caveats_before == {"ac1": (ONE_GRADE,), "ac2": (ONE_GRADE,)}
-    assert table(both("1-method"), []).queries[0].caveats_before == {}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from annot.base.records import Judgement
 from annot.base.stats.inference import mean_interval, median_interval, share, share_of_counts
-from annot.base.stats.values import Interval, Undefined
+from annot.base.stats.values import Interval
 from annot.measuring.agreement.coefficients import COEFFICIENTS, count, pooled_between, tables_between
-from annot.measuring.agreement.estimates import agreement_between, agreement_table
+from annot.measuring.agreement.estimates import agreement_table
 from scipy import stats
 
 GRADES = (0, 1, 2, 3)
@@ -94,16 +94,6 @@ def test_a_mean_has_the_jackknife_over_papers() -> None:
     )
 
 
-def test_a_share_of_papers_is_that_of_their_pairs_put_together() -> None:
-    hits, sizes = np.arange(24) % 5, np.full(24, 6)
-    by_paper = share_of_counts(hits.reshape(8, 3).sum(axis=1), sizes.reshape(8, 3).sum(axis=1), level=0.95).interval
-    found = share_of_counts(hits, sizes, level=0.95, topics=PAPERS).interval
-    assert isinstance(found, Interval)
-    assert isinstance(by_paper, Interval)
-    assert (found.low, found.high) == (by_paper.low, by_paper.high)
-    assert found.method == "Wilson, clustered by 8 query papers"
-
-
 def test_a_query_of_its_own_paper_keeps_every_digit() -> None:
     """Papers whose names sort otherwise than the queries."""
     values = np.random.default_rng(3).uniform(0.1, 0.9, 17)
@@ -172,48 +162,3 @@ def test_a_table_clusters_all_facets_together_and_leaves_each_facet_as_it_is() -
     for share_of in (wide.disputed,):
         assert share_of.intervals is not None
         assert all(isinstance(one, Interval) and "8 query papers" in one.method for one in share_of.intervals.values())
-
-
-def test_where_there_are_too_few_papers_it_says_how_many_are_needed() -> None:
-    papers = ["p0", "p1", "p2"] * 4
-    values = np.linspace(0.1, 0.9, 12)
-    assert median_interval(values, level=0.95, topics=papers) == Undefined(
-        "3 query papers: an interval over query papers needs 6"
-    )
-    assert mean_interval(values, level=0.95, least=0, most=1, topics=papers) == Undefined(
-        "3 query papers: an interval over query papers needs 4"
-    )
-    one = share_of_counts([1, 2], [3, 3], level=0.95, topics=["p", "p"])
-    assert one.interval == Undefined("one query paper: an interval over query papers needs two")
-
-
-def test_two_gradings_are_compared_over_papers() -> None:
-    rng = np.random.default_rng(7)
-    first = {(f"p{q // 3}-{q % 3}", f"d{at}"): int(rng.integers(4)) for q in range(18) for at in range(10)}
-    second = {pair: min(3, grade + int(rng.random() < 0.1 * int(pair[0][1]))) for pair, grade in first.items()}
-    found = {
-        name: agreement_between(
-            first, second, grades=GRADES, level=0.95, coefficients=["kappa"], topics=papers
-        ).figures["kappa"]
-        for name, papers in (("papers", {q: q.partition("-")[0] for q, _ in first}), ("queries", None))
-    }
-    assert found["papers"].value == found["queries"].value
-    of_papers, of_queries = found["papers"].interval, found["queries"].interval
-    assert isinstance(of_papers, Interval)
-    assert isinstance(of_queries, Interval)
-    assert of_papers.method.startswith("jackknife over 6 query papers")
-    assert of_queries.method.startswith("jackknife over 18 queries")
-    assert of_papers.high - of_papers.low > of_queries.high - of_queries.low
-
-
-def test_an_interval_of_the_median_holds_the_median_however_many_values_tie() -> None:
-    draw = np.random.default_rng(19)
-    found_any = 0
-    for _ in range(300):
-        papers = [f"p{at // 2}" for at in range(2 * int(draw.integers(6, 14)))]
-        values = np.minimum(1.0, draw.integers(90, 104, len(papers)) / 100)
-        found = median_interval(values, level=0.95, topics=papers)
-        if isinstance(found, Interval):
-            assert found.low <= np.median(values) <= found.high
-            found_any += 1
-    assert found_any > 200

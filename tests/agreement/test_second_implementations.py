@@ -18,13 +18,12 @@ from annot.measuring.agreement.coefficients import (
     pooled_between,
     tables_between,
 )
-from annot.measuring.agreement.estimates import binarise
 from drawn_ratings import ALL_OF_MANY, GRADES, MIXES, SOME, TWO, skewed, value
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.metrics.agreement import AnnotationTask
 from scipy import stats
-from sklearn.metrics import accuracy_score, cohen_kappa_score, matthews_corrcoef
+from sklearn.metrics import accuracy_score, cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa, to_table
 
 WT = {"kappa": None, "kappa_linear": "linear", "kappa_quadratic": "quadratic"}
@@ -96,34 +95,6 @@ def test_rank_correlations_of_many_as_the_weighted_mean_over_their_pairs(name: s
     defined = 2 * sum(sizes) > sum(both.shape[1] for both in shared)
     assert np.isnan(value(name, matrix)) == (not defined)
     agree(name, matrix, lambda: float(np.average([of_two(*both).statistic for both in usable], weights=sizes)))
-
-
-@pytest.mark.parametrize("name", WT)
-@settings(deadline=None, max_examples=100)
-@given(matrix=SOME | SKEWED)
-def test_kappa_of_many_by_its_definition(name: str, matrix: Ratings) -> None:
-    """Conger 1980, written out, with gaps: no library at hand has it.
-
-    Observed: the mean disagreement on each pair that is judged twice. By chance: over every two assessors, what comes
-    of how often each of them gives each grade to these pairs.
-    """
-    distance = {"kappa": lambda a, b: a != b, "kappa_linear": lambda a, b: abs(a - b)}.get(
-        name, lambda a, b: (a - b) ** 2
-    )
-    twice = matrix[:, np.count_nonzero(~np.isnan(matrix), axis=0) >= 2]
-    rows = [row[~np.isnan(row)] for row in twice]
-    rows = [row for row in rows if len(row)]
-
-    def kappa() -> float:
-        given = [[grade for grade in pair if not np.isnan(grade)] for pair in twice.T]
-        observed = [np.mean([distance(a, b) for a, b in itertools.combinations(pair, 2)]) for pair in given]
-        chance = [
-            np.mean([distance(a, b) for a, b in itertools.product(first, second)])
-            for first, second in itertools.combinations(rows, 2)
-        ]
-        return float(1 - np.mean(observed) / np.mean(chance))
-
-    agree(name, matrix, kappa)
 
 
 @settings(deadline=None, max_examples=60)
@@ -207,71 +178,6 @@ def test_ac2_from_nltks_disagreement_and_the_kappas_of_statsmodels(matrix: Ratin
 
     if varied(matrix):
         agree("ac2", matrix, ac2)
-
-
-@settings(deadline=None, max_examples=60)
-@given(matrix=ALL_OF_MANY)
-def test_percentages_as_nltk_has_them(matrix: Ratings) -> None:
-    for name, within in (("percent", 0), ("percent_within_one", 1)):
-        observed = lambda within=within: 100 * task(matrix, lambda a, b: float(abs(a - b) > within)).avg_Ao()  # type: ignore[misc]  # noqa: E731
-        agree(name, matrix, observed)
-
-
-@settings(deadline=None, max_examples=100)
-@given(matrix=SOME)
-def test_gwet_and_percent_by_their_definitions(matrix: Ratings) -> None:
-    """Gwet 2014, chapters 2 and 3, written out pair by pair: p_a over pairs with two grades, pi over pairs with any.
-
-    This is where judgements are missing: no library at hand has these four with gaps.
-    """
-    pairs = [[grade for grade in column if not np.isnan(grade)] for column in matrix.T]
-    twice = [given for given in pairs if len(given) >= 2]
-    if len(twice) < 2:
-        return
-    once = [given for given in pairs if given]
-    pi = {grade: sum(given.count(grade) / len(given) for given in once) / len(once) for grade in GRADES}
-    weights: dict[str, Callable[[float, float], float]] = {
-        "ac1": lambda a, b: float(a == b),
-        "ac2": lambda a, b: 1 - ((a - b) / 3) ** 2,
-        "percent": lambda a, b: float(a == b),
-        "percent_within_one": lambda a, b: float(abs(a - b) <= 1),
-    }
-    for name, weight in weights.items():
-        p_a = np.mean([np.mean([weight(a, b) for a, b in itertools.combinations(given, 2)]) for given in twice])
-        total = sum(weight(a, b) for a in GRADES for b in GRADES)
-        p_e = total / 12 * sum(share * (1 - share) for share in pi.values())
-        expected = 100 * p_a if name.startswith("percent") else (p_a - p_e) / (1 - p_e)
-        assert value(name, matrix) == pytest.approx(expected, abs=1e-9), name
-
-
-@pytest.mark.parametrize("at", [1, 2, 3])
-@settings(deadline=None, max_examples=60)
-@given(matrix=TWO | TWO_SKEWED)
-def test_binarised_coefficients_of_two_as_other_code_has_them(at: int, matrix: Ratings) -> None:
-    """statsmodels merges grades by scores 0 or 1 on the whole table; on two grades rho and tau-b are phi."""
-    x, y = matrix >= at
-    table, _ = to_table(matrix.T, 4) if matrix.size else (np.zeros((4, 4)), None)
-    merged = [float(grade >= at) for grade in GRADES]
-    expected: dict[str, Callable[[], float]] = {
-        "spearman_rho": lambda: matthews_corrcoef(x, y),
-        "kendall_tau_b": lambda: matthews_corrcoef(x, y),
-        "percent": lambda: 100 * accuracy_score(x, y),
-    }
-    for name in WT:
-        expected[name] = lambda: cohens_kappa(table, weights=merged, wt="linear", return_results=False)
-    for name, theirs in expected.items():
-        agree(name, binarise(matrix, at=at), theirs, (0, 1))
-
-
-@pytest.mark.parametrize("at", [1, 2, 3])
-@settings(deadline=None, max_examples=60)
-@given(matrix=SOME | SKEWED)
-def test_binarised_alphas_and_gwets_of_many_as_other_code_has_them(at: int, matrix: Ratings) -> None:
-    """With two grades all metrics are one: krippendorff's nominal alpha of what was `at` or higher, and AC1 is AC2."""
-    higher = np.where(np.isnan(matrix), np.nan, matrix >= at)
-    for name in ("alpha_nominal", "alpha_ordinal", "alpha_interval"):
-        agree(name, binarise(matrix, at=at), lambda: krippendorff.alpha(higher, level_of_measurement="nominal"), (0, 1))
-    agree("ac2", binarise(matrix, at=at), lambda: value("ac1", higher, (0, 1)), (0, 1))
 
 
 @pytest.mark.parametrize("name", WT)

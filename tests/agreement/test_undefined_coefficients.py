@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.errors import InputError, UndefinedStatistic
-from annot.measuring.agreement.coefficients import COEFFICIENTS, TITLES
+from annot.measuring.agreement.coefficients import COEFFICIENTS
 
 NAN = np.nan
 
@@ -43,18 +43,6 @@ def test_one_assessor_is_undefined(name: str) -> None:
         COEFFICIENTS[name](np.array([[0.0, 1.0, 2.0]]), (0, 1, 2, 3))
 
 
-@pytest.mark.parametrize("name", [name for name in COEFFICIENTS if not name.startswith("percent")])
-def test_one_pair_is_too_few_and_the_grades_are_told(name: str) -> None:
-    with pytest.raises(UndefinedStatistic, match=r"only 1 pair.*grade 0 x 1, grade 3 x 1"):
-        COEFFICIENTS[name](np.array([[0.0], [3.0]]), (0, 1, 2, 3))
-
-
-@pytest.mark.parametrize("name", ["spearman_rho", "kendall_tau_b"])
-def test_two_pairs_are_too_few_for_a_rank_correlation(name: str) -> None:
-    with pytest.raises(UndefinedStatistic, match=r"only 2 pair.*at least 3"):
-        COEFFICIENTS[name](np.array([[0.0, 1.0], [0.0, 2.0]]), (0, 1, 2, 3))
-
-
 @pytest.mark.parametrize("name", ["spearman_rho", "kendall_tau_b"])
 def test_constant_assessor_has_no_rank_correlation(name: str) -> None:
     ratings = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]])
@@ -62,37 +50,8 @@ def test_constant_assessor_has_no_rank_correlation(name: str) -> None:
         COEFFICIENTS[name](ratings, (0, 1, 2, 3))
 
 
-def test_constant_assessor_has_a_kappa_of_zero() -> None:
-    """Cohen 1960: what is observed is then exactly what is expected."""
-    ratings = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 2.0]])
-    assert COEFFICIENTS["kappa"](ratings, (0, 1, 2, 3)) == pytest.approx(0.0)
-
-
-def test_among_many_those_with_too_few_pairs_in_common_are_left_out() -> None:
-    """The third shares two pairs with each of the others: 4 of 10 shared pairs; with a pair more each, 6 of 12."""
-    ratings = np.array([[0, 1, 2, 3, 1, 0], [0, 2, 2, 3, 1, 1], [1, 0, NAN, NAN, NAN, NAN]], dtype=float)
-    rho = COEFFICIENTS["spearman_rho"]
-    assert rho(ratings, (0, 1, 2, 3)) == pytest.approx(rho(ratings[:2], (0, 1, 2, 3)))
-    ratings[2, 2] = 1
-    with pytest.raises(
-        UndefinedStatistic, match="comparisons without a value: 2 of 3, such as this one: only 3 shared"
-    ):
-        rho(ratings, (0, 1, 2, 3))
-
-
-def test_assessors_who_never_met_are_left_out_of_the_mean() -> None:
-    ratings = np.array([[0, 1, 2, NAN, NAN, NAN], [0, 2, 2, 0, 3, 1], [NAN, NAN, NAN, 0, 2, 1]], dtype=float)
-    grades = (0, 1, 2, 3)
-    rho = COEFFICIENTS["spearman_rho"]
-    assert rho(ratings, grades) == pytest.approx((rho(ratings[:2, :3], grades) + rho(ratings[1:, 3:], grades)) / 2)
-
-
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_grade_outside_the_scale_is_refused(name: str) -> None:
     with pytest.raises(InputError) as caught:
         COEFFICIENTS[name](np.array([[0.0, -1.0, 2.0], [0.0, 1.0, 7.0]]), (0, 1, 2, 3))
     assert caught.value.faults == ("found -1", "found 7")
-
-
-def test_every_coefficient_has_a_title() -> None:
-    assert set(TITLES) == set(COEFFICIENTS)

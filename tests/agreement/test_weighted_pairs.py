@@ -102,26 +102,3 @@ def test_a_query_whose_pairs_are_worth_too_few_counts_in_the_pooled_figure_only(
         ("q-aim", f"d{at}"): 1e-9 for at in range(30)
     }
     assert table_of(without).groups[-1].before["kappa"].pooled != pytest.approx(together.pooled, abs=1e-3)
-
-
-def test_ten_drawn_pairs_have_no_figure_of_their_own_and_ten_of_a_whole_pool_do() -> None:
-    pairs = [(query.query_id, f"d{at}") for query in table_of(None, 10).queries for at in range(10)]
-    assert isinstance(table_of(dict.fromkeys(pairs, 3.0), 10).queries[0].before["kappa"], Undefined)
-    assert isinstance(table_of(dict.fromkeys(pairs, 1.0), 10).queries[0].before["kappa"], float)
-
-
-def test_of_one_query_nothing_is_left_without_it_whatever_its_weights() -> None:
-    """What the sums of weights leave by rounding is no pair."""
-    rng = np.random.default_rng(3)
-    judgements, decisions, facets = study(30)
-    of_query = [one for one in judgements if one.query_id == "p-aim"]
-    for _ in range(20):
-        weights = {("p-aim", f"d{at}"): float(1 / rng.uniform(0.05, 1)) for at in range(30)}
-        found = agreement_table(
-            of_query, [one for one in decisions if one.query_id == "p-aim"], facets,
-            grades=GRADES, missing="drop", binarised_at=None, level=0.95, topics=None, weights=weights,
-        )  # fmt: skip
-        (together,) = (group for group in found.groups if group.name == "together")
-        for summary in (*together.before.values(), *together.after.values()):
-            assert summary.intervals is not None
-            assert isinstance(summary.intervals["pooled"], Undefined)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from base64 import b64decode
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +12,7 @@ import pytest
 from annot.base.records import Decision, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 from annot.formats.trec import Match
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
-from annot.publishing.browse_page import STANDINGS, BrowsedRun, page, page_data
+from annot.publishing.browse_page import STANDINGS, BrowsedRun, pack, page, page_data
 
 QUERIES = (Query("p1-aim", "p1", "aim", (0, 2)), Query("p1-new", "p1", "new", ()), Query("p2-aim", "p2", "aim", (1,)))
 
@@ -125,3 +128,14 @@ def test_nothing_in_the_data_ends_its_script(monkeypatch: pytest.MonkeyPatch) ->
     page({"title": "</script><b>\u00e9", "language": "en"}, overrides=None, title="T")
     assert str(kept["data"]) == '{"title":"\\u003c/script>\\u003cb>\u00e9","language":"en"}'
     assert kept["title"] == "T"
+
+
+@pytest.mark.parametrize("text", ['we dance, we dance\\ \\u0041 "we"', "蜜蜂的舞蹈 蜜蜂 é", "once", ""])
+def test_packed_data_is_the_same_once_its_codes_are_words_again(text: str) -> None:
+    plain = json.dumps({"text": [text] * 3})
+    head, coded = gzip.decompress(b64decode(pack(plain.encode()))).split(b"\n", 1)
+    words, read, rest = json.loads(head), "", iter(coded)
+    for byte in rest:
+        code = byte - 128 if byte < 192 else 64 + 256 * (byte - 192) + (next(rest) if byte >= 192 else 0)
+        read += chr(byte) if byte < 128 else words[code]
+    assert read == plain

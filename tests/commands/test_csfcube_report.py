@@ -72,10 +72,10 @@ def test_the_first_screen_alone_answers(whole: str) -> None:
 def test_table_1_counts_relevant_documents_per_query(page: str) -> None:
     assert "33 queries of 28 papers, 122.76 pairs each" in page
     # The shares follow from the means: 39.27 and 10.18 of 122.76 pairs.
-    assert rows(page, "together", "1 or higher") == [["12", "87", "39.27", "32.0%", "33", "4051"]]
-    assert rows(page, "together", "2 or higher") == [["1", "35", "10.18", "8.3%", "33", "4051"]]
-    assert rows(page, "background", "1 or higher")[0][-1] == "1877"
-    assert rows(page, "method", "1 or higher")[0][-1] == "2174"
+    assert rows(page, "together", "1 or higher") == [["12", "87", "39.27", "32.0%", "33", "4,051"]]
+    assert rows(page, "together", "2 or higher") == [["1", "35", "10.18", "8.3%", "33", "4,051"]]
+    assert rows(page, "background", "1 or higher")[0][-1] == "1,877"
+    assert rows(page, "method", "1 or higher")[0][-1] == "2,174"
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_appendix_d_shows_what_citations_are_worth(page: str) -> None:
 
 def test_adjudication_is_as_published(page: str) -> None:
     needed = section(page, "Adjudication")
-    assert rows(needed, "background")[0] == ["1877", "769", "41.0%", "1877", "58", "3.1%", "3.44%", "16"]
-    assert rows(needed, "method")[0] == ["2174", "725", "33.3%", "2174", "44", "2.0%", "2.40%", "17"]
+    assert rows(needed, "background")[0] == ["1,877", "769", "41.0%", "1,877", "58", "3.1%", "3.44%", "16"]
+    assert rows(needed, "method")[0] == ["2,174", "725", "33.3%", "2,174", "44", "2.0%", "2.40%", "17"]
 
 
 def in_brackets(page: str, *names: str) -> list[tuple[float, float]]:
@@ -147,7 +147,7 @@ def test_shares_have_wilson_intervals_over_whole_queries_as_statsmodels_has_them
     worth = 1 + share * (1 - share) / variance
     alpha = 2 * stats.norm.sf(stats.t.ppf(0.975, clusters - 1))
     expected = proportion_confint(share * worth, worth, alpha=alpha, method="wilson")
-    found = in_brackets(whole[: whole.index("## Appendix")], "background", "16", "1877")[0]
+    found = in_brackets(whole[: whole.index("## Appendix")], "background", "16", "1,877")[0]
     # In whole percent.
     assert found == pytest.approx([100 * end for end in expected], abs=0.51)
 

@@ -74,3 +74,16 @@ def test_retracted_papers_and_parts_left_out_are_counted_and_all_ids_are_in_a_fi
 def lines(good: int, bad: int) -> str:
     records = [{"paper_id": f"p{at}", "title": f"T{at}", "abstract": SENTENCES.format(at)} for at in range(good)]
     return "".join(f"{json.dumps(one)}\n" for one in records) + "{broken\n" * bad
+
+
+@pytest.mark.parametrize(("papers", "shown"), [(4, False), (5, True)])
+def test_a_sentence_of_five_papers_and_one_in_a_hundred_is_shown_with_its_count(
+    study: Path, papers: int, shown: bool
+) -> None:
+    said = " Printed with permission of the bakers."
+    name = write(study, "a.ris", "".join(ris(at, after=said if at < papers else "") for at in range(120)))
+    added = annot_done("corpus", "add", name, "--dry-run", folder=study).stdout
+    assert (f"    {papers}  {said.strip()}\n" in added) is shown
+    if shown:
+        more = write(study, "b.ris", "".join(ris(at, after=said if at < papers else "") for at in range(600)))
+        assert said.strip() not in annot_done("corpus", "add", more, "--dry-run", folder=study).stdout

@@ -14,6 +14,7 @@ import pytest
 from annot.base.records import Qrel
 from annot.formats.judgements_file import read_relish
 from annot.formats.trec import read_qrels
+from annot.pools.selection import topics_as_papers
 from annot.store.database import open_store
 from annot.store.pools import documents_by_query, read_queries
 from annot.store.runs import read_splits
@@ -141,3 +142,28 @@ def topics() -> tuple[Qrel, ...]:
     grades = random.Random(5)
     lines = [f"{topic} 0 d{at} {grades.choice((0, 0, 1, 2))}\n" for topic in range(1, 6) for at in range(40)]
     return read_qrels(lines, name="covid")
+
+
+@pytest.mark.parametrize("per_topic", [1, 3])
+def test_topics_become_papers_as_aspire_made_them(per_topic: int) -> None:
+    """By hand, from the definition: relevance 2 to be a query, relevant to its topic or to others only."""
+    grades = {(topic, doc_id): grade for topic, doc_id, grade in topics()}
+    relevant = {
+        doc_id: {topic for (topic, doc), grade in grades.items() if doc == doc_id and grade} for _, doc_id in grades
+    }
+    made = topics_as_papers(topics(), per_topic=per_topic, seed=7)
+    queries = {query for query, _, _ in made}
+    assert len(queries) == 5 * per_topic
+    pool = {doc_id for doc_id, found in relevant.items() if found}
+    topic_of = {}
+    for query in queries:
+        mine = {doc_id: grade for name, doc_id, grade in made if name == query}
+        assert mine.keys() == pool - {query}
+        (topic_of[query],) = [
+            topic
+            for topic in {topic for topic, _ in grades}
+            if grades[topic, query] == 2
+            and {doc_id for doc_id, grade in mine.items() if grade}
+            == {doc_id for doc_id in pool - {query} if topic in relevant[doc_id]}
+        ]
+    assert sorted(topic_of.values()) == sorted(str(topic) for topic in range(1, 6) for _ in range(per_topic))

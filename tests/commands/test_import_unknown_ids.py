@@ -109,3 +109,17 @@ def test_an_address_is_not_repeated(study: Path) -> None:
 
 
 # -- grades ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_pseudonym_of_another_case_is_refused(study: Path) -> None:
+    annot_done("assessor", "add", "a1", "--account", "one@example.org", folder=study)
+    refused = annot("assessor", "add", "A1", "--account", "two@example.org", folder=study)
+    assert refused.exit_code == 2
+    assert "differs from a1 only in case" in refused.message()
+    assert annot_done("assessor", "add", "a1", "--account", "one@example.org", folder=study).exit_code == 0
+
+
+def test_one_person_judges_a_pair_once_under_all_spellings(study: Path) -> None:
+    refused = brought(study, "001,a,Ada,1", "001,a,ADA,0", options=("--same-person",))
+    assert refused.exit_code == 2
+    assert "j.csv:3: 001 a: a1 judged the pair on line 2 already" in refused.message()

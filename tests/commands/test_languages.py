@@ -123,3 +123,16 @@ def test_texts_in_thai_are_refused_in_a_sentence_unless_they_come_as_sentences(t
         assert not list((root / "corpus").glob("*.parquet"))
     added = annot_done("corpus", "add", file_of(tmp_path, [{**paper, "abstract": thai}]), "--json", folder=root)
     assert added.data["kept"] == 1
+
+
+def test_a_corpus_without_a_word_is_refused_and_told_why(tmp_path: Path) -> None:
+    root = study(tmp_path, "en")
+    signs = [
+        {"paper_id": f"p{number}", "title": "Signs", "abstract": ["+ + + +", "- - - -", "* * * *"]} for number in (1, 2)
+    ]
+    annot_done("corpus", "add", file_of(tmp_path, signs), folder=root)
+    annot_done("query", "add", "--id", "t0", "--text", "bees", folder=root)
+    refused = annot("pool", "--method", "abs_bm25", folder=root)
+    assert refused.exit_code == 2
+    assert "none of 2 abstracts has a word, expected texts in English (en)" in refused.message()
+    assert not (root / "pools/rankings/manifest.json").exists()

@@ -133,3 +133,10 @@ def test_the_page_is_in_the_words_of_the_study_and_keeps_the_lists_of_its_guidel
     assert not re.findall(
         r"\b(the|and|pairs?|grades?|query|of|before|period)\b", re.sub(r"Title of|annot meeting", "", seen)
     )
+
+
+def test_a_period_without_a_finished_pair_is_refused(judged: Workspace, annot: Run) -> None:
+    refused = annot("meeting", "--since", "2031-04-01")
+    assert refused.exit_code == 2
+    assert "no pair was finished since 2031-04-01" in refused.stderr
+    assert "the newest: 2031-03-12" in refused.stderr

@@ -80,3 +80,13 @@ def test_a_pilot_of_three_a_pair_tells_of_three_and_of_two_of_them(ws: Workspace
     told = annot(*arguments[:-1], 4, "--per-pair", 4).stdout
     assert told.count("no pair of the pilot was judged by 4 people; the most was 3") == 4
     assert "judging only, adjudication not included" in told
+
+
+def test_without_a_pilot_it_is_refused(ws: Workspace, annot: Run) -> None:
+    result = annot("forecast", "--design")
+    assert (result.exit_code, "no pilot" in result.stderr) == (2, True)
+    build(ws, judged=40)
+    result = annot("forecast", "--design", "--coefficient", "alpha-ordinal")
+    assert (result.exit_code, "did you mean 'alpha_ordinal'" in result.stderr) == (2, True)
+    result = annot("forecast", "--design", "--assessors", 1)
+    assert (result.exit_code, "2 are needed for each pair" in result.stderr) == (2, True)

@@ -92,3 +92,15 @@ def test_a_system_without_vectors_of_texts_says_so_and_leaves_them_out_on_record
     assert set(first_of(mixed, "mine")) == {"p5-method", "p12-method"}
     assert facts_of(mixed)["mine"]["topics_left_out"] == ["T1", "T2"]
     assert "topics_left_out" not in facts_of(mixed)["fabs_tfidf"]
+
+
+def test_a_system_with_no_topic_left_is_refused_and_nothing_is_written(
+    texts: Workspace, annot: Callable[..., Result]
+) -> None:
+    refused = annot("run", "whole_tfidf", "sentbert-pp", "scisearch-untrained")
+    assert refused.exit_code == 2
+    for name in ("sentbert-pp", "scisearch-untrained"):
+        assert f"{name} needs the sentences of a query paper" in refused.stderr
+    assert "whole_tfidf, whole_bm25, whole_ppmi200, whole_tfidfppmi200, lsa" in refused.message()
+    assert facts_of(texts) == {}
+    assert not texts.run_file("whole_tfidf").exists()

@@ -47,17 +47,6 @@ def test_a_query_without_a_facet_and_one_that_is_there_under_two_names_are_fault
     )
 
 
-def test_a_topic_that_is_a_text_keeps_its_id_and_is_judged_whole() -> None:
-    rows = [row(1, "T1"), row(2, "p-method"), row(3, "T2-method"), row(4, "T1")]
-    for facet in (None, "all"):
-        found = queries_of(rows, SETTINGS, facet, topics={"T1", "T2-method"}, name="f")
-        assert found == {
-            "T1": Query("T1", "T1", "whole", ()),
-            "p-method": Query("p-method", "p", "method", ()),
-            "T2-method": Query("T2-method", "T2-method", "whole", ()),
-        }
-
-
 def test_a_topic_that_the_study_does_not_have_is_named_once_with_the_near_one() -> None:
     rows = [row(1, "051"), row(2, "51"), row(3, "9"), row(4, "9"), row(5, "051-method")]
     assert faults_of(queries_of, rows, SETTINGS, None, topics={"051"}) == (

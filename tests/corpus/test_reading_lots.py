@@ -75,27 +75,6 @@ def test_a_lot_has_its_good_papers_in_a_file_and_what_cannot_be_read_in_another(
     assert cleaned.paper_id == "c"
 
 
-def test_a_lot_without_faults_leaves_no_file_of_rejects_and_a_dry_one_none_at_all(tmp_path: Path) -> None:
-    read(tmp_path, line("a", GOOD))
-    assert [path.suffix for path in (tmp_path / "out").iterdir()] == [".parquet"]
-    dry = read(tmp_path, *LINES, write=False)
-    assert (dry.papers, dry.rejected, dry.pieces[0].read) == (None, None, 3)
-
-
-def test_papers_are_read_whatever_number_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adding, "AT_ONCE", 2)
-    monkeypatch.setattr("annot.formats.corpora.pieces.MOST_KEPT_FAULTS", 2)
-    monkeypatch.setattr(adding, "MOST", 0)
-    brought = read(tmp_path, *LINES, *LINES[:1], line("d", GOOD))
-    assert brought.marks.ids.to_pylist() == ["a", "b", "c", "a", "d"]
-    assert len(brought.pieces[0].faults) == 2
-    (notes,) = brought.notes.values()
-    assert notes.cleaned is not None
-    counted_under, cleaned = notes.cleaned
-    assert counted_under
-    assert cleaned is None
-
-
 def test_a_thousand_cleaned_papers_are_written_with_their_texts_and_all_are_counted(tmp_path: Path) -> None:
     dirty = [*GOOD[:2], "Nine &amp; ten eleven twelve."]
     brought = read(tmp_path, *(line(f"p{at}", dirty) for at in range(1_002)), write=False)
@@ -218,20 +197,6 @@ def test_a_file_of_which_nothing_can_be_read_is_refused(monkeypatch: pytest.Monk
     assert refusal(Rejects("paper", most_shown=1), piece_read("f", 9, 0, *faults[:2]))[0] == "f: no paper can be read"
 
 
-def test_what_was_rejected_before_rows_were_joined_counts_too(tmp_path: Path) -> None:
-    found = Rejects("paper", most_shown=5)
-    part = piece_read("part", 4, 2)
-    for place, broken in ((2, BrokenRecord("no id", ("a", "b"), "{\ud800}")), (4, BrokenRecord("no id", ("c",), "[]"))):
-        part.reject(place, broken, tmp_path / "s.jsonl")
-    found.count((part,), tmp_path / "s.jsonl")
-    found.count((piece_read("other", 1, 1),), tmp_path / "t.jsonl")
-    assert found.faults == ["part:2: a", "part:2: b", "part:4: c"]
-    assert found.counts == {"cannot be read: no id": 2}
-    out = tmp_path / "rejected.jsonl"
-    found.write(out)
-    assert [json.loads(record)["place"] for record in out.read_text().splitlines()] == [2, 4]
-
-
 def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_count() -> None:
     one, other = piece_read("f", 1_300, 0), piece_read("f", 4, 0)
     for place in range(1, 901):
@@ -244,13 +209,6 @@ def test_a_file_of_which_nothing_can_be_read_gives_one_fault_a_reason_with_its_c
     assert told[0] == "f: not valid JSON in each of 901 records; the first: f:1: not valid JSON: at 1"
     assert told[1] == "f:1301: fault 0"
     assert (len(told), told[-1]) == (11, "f: 3 other reasons")
-
-
-def test_a_file_without_a_record_has_no_line_or_no_paper() -> None:
-    assert refusal(Rejects("paper", most_shown=1), piece_read("f", 0, 0, form="acl"))[1] == ("f: found no paper",)
-    assert refusal(Rejects("citation", most_shown=1), piece_read("f", 0, 0, form="two columns"))[1] == (
-        "f: the file is empty, or has only blank lines",
-    )
 
 
 def test_each_piece_knows_what_it_brought(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from annot.base.settings import Settings
-from annot.corpus.corpus_filters import Tally, marks_of
 from annot.pools.selection import periods_of
 from annot_demo import simulated_people
 from command_line import annot, annot_done
@@ -32,14 +31,6 @@ def test_lines_carry_the_stated_fields_and_nothing_of_the_simulation() -> None:
     assert all(list(json.loads(line)) == keys for line in simulated_people.corpus_text().splitlines())
 
 
-def test_there_are_150_papers_and_the_default_filters_keep_them_all() -> None:
-    tally = Tally()
-    kept = tally.take(marks_of(PAPERS, Settings().corpus))
-    assert len(kept) == len(BY_ID) >= 150
-    assert tally.same_title == []
-    assert not tally.rejected
-
-
 def test_abstracts_are_as_long_as_promised_and_every_sentence_has_a_label() -> None:
     for paper in PAPERS:
         assert 4 <= len(paper.sentences) <= 12, paper.paper_id
@@ -53,11 +44,6 @@ def test_abstracts_are_as_long_as_promised_and_every_sentence_has_a_label() -> N
 
 
 PERIODS = periods_of(Counter(paper.year or 0 for paper in PAPERS))
-
-
-def test_every_period_has_papers_to_sample_queries_from() -> None:
-    for first, last in PERIODS:
-        assert sum(first <= (paper.year or 0) <= last for paper in PAPERS) >= 15, (first, last)
 
 
 def test_query_papers_have_two_facets_with_sentences_spread_over_years_and_problems() -> None:
@@ -92,12 +78,6 @@ def test_each_problem_differs_in_method_and_has_opposite_findings() -> None:
         ]
         assert len(opposite) >= 2, problem
         assert Counter(one.subproblem for one in latents) == {"a": 5, "b": 5}
-
-
-def test_the_readme_says_that_the_papers_do_not_exist() -> None:
-    text = Path(simulated_people.__file__).with_name("README.md").read_text(encoding="utf-8")
-    assert "fictional" in text
-    assert "CC0" in text
 
 
 def test_the_papers_alone_are_written_without_a_study_and_over_nothing_else(tmp_path: Path) -> None:

@@ -16,26 +16,10 @@ from annot.formats.trec import read_qrels
 from annot_demo import simulated_people
 from annot_demo.simulated_people import latent_relevance
 from demo_collection import papers
-from markdown import markdown
 
 FACETS = tuple(Settings().facets)
 PAGES = ("general", *FACETS)
 QRELS = Path(__file__).resolve().parents[2] / "exports" / "demo" / "qrels.txt"
-RULE = re.compile(r"^(?:- )?\*\*([^a-z(][^*]*)\*\*(?! \(fic)", re.MULTILINE)
-HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-CONTAINERS = {"Rules for every facet", "Close calls"}
-"""Headings that say nothing themselves."""
-POINTS_OF_THE_SOURCE = {
-    *("G 1.2", "G 1.3", "P 3", "P 4"),
-    *("G 1.4 pools", *(f"G 1.4 step {step}" for step in range(1, 5)), "G figure 1"),
-    *(f"G 2.1 rule {rule}" for rule in range(1, 8)),
-    *("G 2.2", "G 2.2.1", "G 2.2.2", "G 2.2.3"),
-    *("G 2.3", "G 2.3.1", "G 2.3.2", *(f"G 2.3.3 case {case}" for case in range(1, 5))),
-    *("G 2.4", "G 2.4.1", "G 2.4.1 form 1", "G 2.4.1 form 2", "G 2.4.2", "G 2.4.3"),
-    *(f"G example {example}" for example in (*range(1, 8), "8b", "8c", *range(9, 14))),
-}
-"""What the annotator guidelines of CSFCube (G) number or enumerate, and the sections of the paper (P) on judging. Its
-example 8 has two candidates, each for a criterion of its own; example 10 shows both forms of a grade."""
 EXAMPLE = re.compile(r"^> \*\*(Query|Candidate)\*\* \((fic\d{4})\): (.+)$", re.MULTILINE)
 
 
@@ -129,67 +113,6 @@ def test_the_general_page_names_the_scale_and_every_rule() -> None:
         "Do not overthink",
     ):
         assert rule in text
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_pages_are_plain_markdown_and_short(page: str) -> None:
-    text = text_of(page)
-    assert "<" not in text, "no raw HTML"
-    assert len(EXAMPLE.sub("", text).split()) <= 1000
-    html = markdown(text, extensions=["tables", "sane_lists"])
-    assert html.count("<h1>") == 1
-    assert html.count("<blockquote>") >= 1
-    assert html.count("<table>") == (page == "general")
-
-
-def test_nobody_is_told_to_take_the_lower_grade_or_to_keep_silent_until_the_end() -> None:
-    for page in PAGES:
-        assert not re.search(r"lower (one|grade)|until the (study|end)", text_of(page)), page
-
-
-def rows_of_sources() -> list[list[str]]:
-    """The cells of every row of every table on the page of sources."""
-    lines = [line for line in text_of("sources").splitlines() if line.startswith("| ")]
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-    return [row for row in rows if row[0] not in ("Source", "Ours", "---")]
-
-
-def places_on(page: str) -> set[str]:
-    """The headings and rules of a page, and what stands before the grades of a facet."""
-    text = EXAMPLE.sub("", text_of(page))
-    found = {place.rstrip(".").strip() for place in (*HEADING.findall(text), *RULE.findall(text))} - CONTAINERS
-    return found | ({"definition", "question"} if page in FACETS else set())
-
-
-def test_the_comparison_names_every_point_of_the_source() -> None:
-    named = {row[0] for row in rows_of_sources() if len(row) == 3}
-    assert POINTS_OF_THE_SOURCE - named == set()
-    assert named - POINTS_OF_THE_SOURCE == set()
-
-
-def test_the_comparison_names_every_place_of_ours_and_no_other() -> None:
-    cells = [row[-1] if len(row) == 3 else row[0] for row in rows_of_sources()]
-    named = {place.rstrip(".") for cell in cells if ": " in cell for place in cell.split("; ")}
-    ours = {f"{page}: {place}".rstrip(".") for page in (*PAGES, "queries") for place in places_on(page)}
-    assert ours - named == set()
-    assert named - ours == {"general: How to judge"}, "the title of a page"
-
-
-def test_what_is_ours_has_a_reason() -> None:
-    own = [row for row in rows_of_sources() if len(row) == 2]
-    assert len(own) > 10
-    assert all(len(reason.split()) >= 4 for _, reason in own)
-
-
-def test_examples_of_the_comparison_stand_on_their_page_under_their_grade() -> None:
-    examples = [row for row in rows_of_sources() if row[0].startswith("G example")]
-    for _, shows, ours in examples:
-        facet, grade = re.match(r"(\w+) (\d)", shows).groups()  # type: ignore[union-attr]
-        query, candidate = ours.split(" and ")
-        assert (int(grade), query, candidate) in graded_examples(facet), ours
-    assert len({ours for *_, ours in examples}) == len(examples), "no pair does the work of two"
-    named = set(re.findall(r"(fic\d{4}) and (fic\d{4})", text_of("sources")))
-    assert {pair[1:] for facet in FACETS for pair in graded_examples(facet) if pair[0]} - named == set()
 
 
 def test_the_page_on_queries_and_the_rating_sheet_say_the_same() -> None:

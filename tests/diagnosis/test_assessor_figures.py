@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
-from annot.base.stats.values import Undefined, to_json
+from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.findings import paces
 from annot.measuring.diagnosis.panel import (
     Panel,
@@ -91,23 +88,6 @@ def test_facets_of_one_paper_are_one_unit_as_if_they_were_one_query() -> None:
     assert of_paper.method == "sign test over 6 query papers"
     assert of_times.method == "order statistics"
     assert of_paper.high - of_paper.low > 1.5 * (of_times.high - of_times.low)
-
-
-def test_assessors_who_never_met_are_not_compared() -> None:
-    judgements = [Judgement("q1", "d1", "a1", 1), Judgement("q1", "d2", "a2", 1)]
-    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
-    assert pairwise_matrix(panel, level=LEVEL) == ()
-    found = severities(panel, level=LEVEL)
-    assert all(isinstance(one.severity.value, Undefined) and one.partners == () for one in found)
-    assert "undefined" in json.dumps(to_json(found))
-
-
-def test_reason_of_a_coefficient_without_value_is_kept() -> None:
-    judgements = [Judgement("q1", f"d{i}", name, 0) for i in range(5) for name in ("a1", "a2")]
-    panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
-    (one,) = pairwise_matrix(panel, level=LEVEL)
-    assert isinstance(one.coefficient, Undefined)
-    assert one.coefficient.reason.startswith("every judgement is grade 0")
 
 
 def test_against_final_counts_only_settled_pairs(study: Panel) -> None:
@@ -207,24 +187,6 @@ def test_later_revision_and_flags_decide_what_counts() -> None:
     panel = panel_of(judgements, [], {"q1": "method"}, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
     assert panel.assessors == ("a1",)
     assert dense(panel).tolist() == [[3]]
-
-
-def test_all_faults_are_told_together() -> None:
-    judgements = [Judgement("q1", "d1", "a1", 7), Judgement("q9", "d1", "a1", 1)]
-    with pytest.raises(InputError) as raised:
-        panel_of(
-            judgements,
-            [Decision("q1", "d1", 5, "agreed")],
-            {"q1": "method"},
-            scale=SCALE,
-            open_pairs=(),
-            assignments=(),
-            by_clock=False,
-        )
-    assert len(raised.value.faults) == 3
-    twice = [Judgement("q1", "d1", "a1", 0), Judgement("q1", "d1", "a1", 1)]
-    with pytest.raises(InputError):
-        panel_of(twice, [], {"q1": "method"}, scale=SCALE, open_pairs=(), assignments=(), by_clock=False)
 
 
 def test_self_consistency_on_planted_repeats() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.records import Judgement
-from annot.base.stats.inference import jackknife_interval, mean_by_queries, share
+from annot.base.stats.inference import jackknife_interval, share
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.diagnosis.panel import Panel, against_final, pairwise_matrix, panel_of, severities
 from csfcube_grades import csfcube_panel
@@ -25,23 +25,6 @@ def test_interval_over_equal_queries_is_the_t_interval_of_their_means(study: Pan
     means = [difference[queries == name].mean() for name in sorted(set(queries))]
     low, high = stats.t.interval(LEVEL, len(means) - 1, np.mean(means), stats.sem(means))
     assert (one.bias.interval.low, one.bias.interval.high) == pytest.approx((low, high))
-
-
-def test_an_interval_of_a_mean_ends_where_grades_end() -> None:
-    """Of four queries that differ wholly Student's t alone would go beyond 3, the widest scale's step."""
-    found = mean_by_queries(np.array([0.0, 3.0, 0.0, 3.0]), ["q1", "q2", "q3", "q4"], level=LEVEL, most=3)
-    low, high = stats.t.interval(LEVEL, 3, 1.5, stats.sem([0, 3, 0, 3]))
-    assert high > 3
-    assert (found.interval.low, found.interval.high) == (pytest.approx(low), 3)
-    assert mean_by_queries(np.array([0.0, 3.0]), ["q1", "q2"], level=LEVEL, most=3).interval == Undefined(
-        "2 queries: an interval over queries needs 4"
-    )
-
-
-def test_one_query_gives_a_mean_and_no_interval() -> None:
-    found = mean_by_queries(np.array([1.0, 2.0]), ["q1", "q1"], level=LEVEL, most=3)
-    assert found.value == 1.5
-    assert isinstance(found.interval, Undefined)
 
 
 def test_severity_is_the_t_interval_of_query_means_of_the_difference_to_the_others(study: Panel) -> None:
@@ -94,13 +77,6 @@ def test_interval_of_a_share_is_scipys_wilson_interval_where_pairs_are_independe
         assert (ours.interval.low, ours.interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
     assert isinstance(share([], [], level=LEVEL).value, Undefined)
     assert isinstance(share([True, False], ["q1", "q1"], level=LEVEL).interval, Undefined)
-
-
-def test_queries_that_agree_wholly_or_not_at_all_count_once() -> None:
-    ours = share(np.repeat(np.arange(20) < 13, 50), np.repeat(np.arange(20), 50), level=LEVEL)
-    theirs = stats.binomtest(13, 20).proportion_ci(at_t(20), method="wilson")
-    assert (ours.count, ours.of, ours.value) == (650, 1000, 0.65)
-    assert (ours.interval.low, ours.interval.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
 def test_interval_of_a_share_covers_the_truth_where_queries_differ() -> None:

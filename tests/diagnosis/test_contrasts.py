@@ -7,7 +7,6 @@ import pytest
 from annot.measuring.diagnosis.panel import (
     Panel,
     SharedPairs,
-    detectable,
     higher,
     noise,
     severity,
@@ -116,33 +115,6 @@ def both_tests(groups: list[np.ndarray], units: np.ndarray | None = None) -> tup
     return higher(values[two], group[two] == 1, units[two]), variance_between(values, group, units)
 
 
-def test_tests_between_groups_are_scipys() -> None:
-    rng = np.random.default_rng(5)
-    groups = [rng.normal(size=n) for n in (7, 4, 9)]
-    ours, three = both_tests(groups)
-    _, two = both_tests(groups[:2])
-    assert three.p == pytest.approx(stats.f_oneway(*groups).pvalue)
-    test = stats.ttest_ind(groups[0], groups[1])
-    assert two.p == pytest.approx(test.pvalue)
-    assert two.difference / two.error == pytest.approx(test.statistic)
-    theirs = stats.ttest_ind(groups[0], groups[1], equal_var=False)
-    assert (ours.difference / ours.error, ours.freedom) == pytest.approx((theirs.statistic, theirs.df))
-    # 11 queries have 330 choices of 4; none is rarer.
-    assert (ours.least, two.least) == (pytest.approx(1 / 330), pytest.approx(2 / 330))
-    assert both_tests([np.ones(3), np.ones(3)])[0] is None
-    assert both_tests([np.array([1.0]), np.array([2.0])])[1] is None
-
-
-def test_two_queries_a_group_are_enough_and_one_is_not() -> None:
-    rng = np.random.default_rng(8)
-    groups = [rng.normal(size=n) for n in (2, 3)]
-    for first, second in (groups, groups[::-1]):
-        ours = both_tests([first, second])[0]
-        theirs = stats.ttest_ind(first, second, equal_var=False, alternative="greater")
-        assert ours.p == pytest.approx(theirs.pvalue)
-        assert both_tests([first, second[:1]])[0] is both_tests([first[:1], second])[0] is None
-
-
 def test_queries_of_one_paper_that_say_the_same_count_as_one() -> None:
     rng = np.random.default_rng(6)
     groups = [rng.normal(size=n) for n in (7, 4, 9)]
@@ -163,10 +135,3 @@ def test_papers_with_queries_on_both_sides_are_compared_within() -> None:
     assert test.p == pytest.approx(theirs.pvalue)
     assert test.least == pytest.approx(2.0**-9)
     assert between.p < 0.001 < 0.2 < both_tests([first, second])[0].p
-
-
-def test_what_is_called_detectable_is_found_with_that_power() -> None:
-    """The power of a t-test by the noncentral t distribution, of 50 queries."""
-    size = float(detectable(1 / np.sqrt(50), 49.0, 0.001))
-    bound = stats.t.ppf(1 - 0.0005, 49)
-    assert stats.nct.sf(bound, 49, size * np.sqrt(50)) == pytest.approx(0.8, abs=0.01)

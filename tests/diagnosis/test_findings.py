@@ -9,7 +9,7 @@ import pytest
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.findings import diagnose
 from diagnosed import adjacent, diagnosis_of, told
-from simulated_assessors import GRADE_MIX, Study, dense, panel, simulate
+from simulated_assessors import GRADE_MIX, Study, panel, simulate
 
 
 def test_a_finding_comes_with_its_size_and_its_interval() -> None:
@@ -31,18 +31,6 @@ def test_a_moved_threshold_is_told_as_one() -> None:
     assert (finding.assessor, finding.kind, finding.grade) == (planted.assessor, "threshold", planted.grade)
     assert finding.size.interval.low < 0.25 * 0.3 < finding.size.interval.high
     assert f"gave grade {planted.grade} or higher" in told(one)
-
-
-def test_a_finding_names_only_partners_with_common_pairs() -> None:
-    rng = np.random.default_rng(1)
-    truth = rng.choice(4, 600, p=GRADE_MIX)
-    grades = adjacent(rng, truth, 4)
-    grades[:, 0] = np.clip(grades[:, 0] - (rng.random(600) < 0.4), 0, 3)
-    query = np.repeat(np.arange(30), 20)
-    grades[np.ix_(query < 20, [3])] = -1
-    grades[np.ix_(query >= 20, [0])] = -1
-    (finding,) = diagnosis_of(panel(grades, query)).findings
-    assert (finding.assessor, finding.kind, finding.against) == ("a1", "severity", ("a2", "a3"))
 
 
 def test_of_two_assessors_it_is_said_that_either_may_differ() -> None:
@@ -106,17 +94,6 @@ def test_four_queries_prove_nothing_whatever_they_hold(grades: np.ndarray) -> No
         assert found.hardest == ()
 
 
-def test_those_with_too_few_queries_are_named() -> None:
-    rng = np.random.default_rng(4)
-    grades = adjacent(rng, rng.choice(4, 600, p=GRADE_MIX), 3)
-    query = np.repeat(np.arange(30), 20)
-    grades[np.ix_(query > 4, [2])] = -1
-    one = panel(grades, query)
-    assert (diagnosis_of(one).untested, diagnosis_of(one).too_small) == (("a3",), False)
-    # 15 ways to differ: p at least 2 / 2 ** 11, times 15, is below 0.02, and with 10 it is not.
-    assert "Not compared, because they share too few query papers with others (11 are needed): a3." in told(one)
-
-
 @pytest.mark.parametrize(("papers", "enough"), [(10, False), (11, True)])
 def test_a_study_that_is_too_small_says_how_many_papers_it_needs(papers: int, enough: bool) -> None:
     """The third assessor is a grade stricter throughout: with one paper too few nothing is found, and that is said."""
@@ -176,12 +153,3 @@ def test_one_with_few_queries_does_not_hide_a_clear_finding() -> None:
 def test_without_two_judgements_of_a_pair_there_is_no_diagnosis() -> None:
     grades = np.array([[1, -1], [-1, 2]])
     assert diagnose(panel(grades, np.array([0, 0])), level=0.95) == Undefined("no pair was judged by two assessors")
-
-
-def test_names_of_the_assessors_do_not_matter() -> None:
-    one, planted = simulate(Study("per-pair", "slips"), 5)
-    order = [2, 0, 3, 1]
-    other = panel(dense(one)[:, order], one.query)
-    (finding,), (renamed,) = diagnosis_of(one).findings, diagnosis_of(other).findings
-    assert renamed.assessor == f"a{order.index(int(planted.assessor[1]) - 1) + 1}"
-    assert renamed.size.value == pytest.approx(finding.size.value)

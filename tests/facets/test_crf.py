@@ -98,15 +98,6 @@ def test_abstracts_that_share_a_sentence_with_those_held_out_are_not_learnt_from
     assert not [one for one in kept for sentence in one.sentences if " ".join(sentence.lower().split()) in spelt]
 
 
-def test_case_and_spacing_do_not_make_another_sentence() -> None:
-    shouted = LabelledAbstract(sentences=("PARSING  of trees\tis hard.",), labels=("background",))
-    assert [one.sentences[0] for one in without_held_out(TINY, [shouted])] == [
-        "Parsing of graphs is hard.",
-        "Parsing of strings is hard.",
-        "Parsing of forests is hard.",
-    ]
-
-
 def test_a_model_of_some_hundred_abstracts_beats_the_most_frequent_label_by_far(shared: Path) -> None:
     training = labelled(shared / "csabstruct" / "train.jsonl")[:200]
     scores = scores_of(
@@ -147,10 +138,6 @@ def test_a_sentence_of_any_text_gets_a_label_and_no_sentences_get_none(shipped: 
     assert len(shipped.label(("", "...", "𝛼 日本語 \x00 \ufffd", "x" * 100_000))) == 4
 
 
-def test_an_uncompressed_model_is_read_too(tiny: bytes) -> None:
-    assert Labeller(lzma.decompress(tiny), name="raw").label(TINY[0].sentences) == TINY[0].labels
-
-
 def test_files_that_are_no_model_are_refused_with_their_name_and_the_reason(tiny: bytes) -> None:
     raw = lzma.decompress(tiny)
     cases = {
@@ -166,15 +153,3 @@ def test_files_that_are_no_model_are_refused_with_their_name_and_the_reason(tiny
         with pytest.raises(InputError, match=reason) as caught:
             Labeller(model, name="my.model")
         assert caught.value.message.startswith("my.model: ")
-
-
-def test_a_model_tells_the_labels_it_gives(tiny: bytes, shipped: Labeller) -> None:
-    assert set(Labeller(tiny, name="tiny").labels) == {label for one in TINY for label in one.labels}
-    assert set(shipped.labels) == set(LABELS)
-
-
-def test_abstracts_with_fewer_than_two_labels_teach_nothing() -> None:
-    with pytest.raises(InputError, match="learn from: 1 label"):
-        train([LabelledAbstract(sentences=("One.", "Two."), labels=("method", "method"))])
-    with pytest.raises(InputError, match="learn from: 0 label"):
-        train([])

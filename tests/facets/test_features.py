@@ -47,13 +47,3 @@ def test_a_sentence_knows_whether_the_turn_to_the_own_work_and_to_the_outcome_li
     ]
     assert {"c:h0", "c:b0", "c:n1"} <= set(rows[0])
     assert {"c:h1", "c:b0", "c:n0"} <= set(rows[2])
-
-
-def test_no_attribute_stands_twice_in_a_sentence() -> None:
-    for row in features(("the the the cat saw the the cat", "the cat", "")):
-        assert len(row) == len(set(row))
-
-
-def test_a_sentence_without_words_and_an_abstract_without_sentences_are_no_trouble() -> None:
-    assert features(()) == []
-    assert len(features(("...", ""))) == 2

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pycrfsuite
 import pytest
-from annot.base.errors import InputError
 from annot.base.parallel import Engine
 from annot.base.records import Paper, Source
 from annot.base.settings import Settings
@@ -131,15 +130,6 @@ def test_any_text_gets_the_labels_that_crfsuite_gives(
         assert labelled_together(labeller, abstracts) == [plainly.label(one) for one in abstracts]
 
 
-def test_how_many_abstracts_are_labelled_together_makes_no_difference(
-    shipped: tuple[Labeller, Plainly], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    abstracts = [one.sentences for one in demo_papers()[:50]] + [()] + [one.sentences[:1] for one in demo_papers()[:9]]
-    expected = labelled_together(shipped[0], abstracts)
-    monkeypatch.setattr("annot.corpus.labelling.AT_ONCE", 7)
-    assert labelled_together(shipped[0], abstracts) == expected
-
-
 # `annot facets` on a corpus of several shards, where some papers came with labels
 
 
@@ -224,12 +214,6 @@ def test_a_small_corpus_is_labelled_without_further_processes(
     assert engines == [Engine(processes)]
 
 
-def test_a_facet_without_labels_is_in_every_paper_that_has_a_sentence(study: Workspace) -> None:
-    facets_of = {**study.settings.facets, "whole": ()}
-    done = label(study.replaced(facets=facets_of))
-    assert done.by_facet["whole"] == len(mixed())
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 def test_killed_half_way_nothing_is_lost_and_the_next_run_ends_complete(study: Workspace, processes: int) -> None:
     first = mixed()[1].paper_id
@@ -261,20 +245,3 @@ def test_killed_half_way_nothing_is_lost_and_the_next_run_ends_complete(study: W
     made = study.root / "made.json"
     there = {path for path in study.root.iterdir() if not re.search("-(wal|shm)$", path.name)}
     assert there - {made} == {*listed} - {made}
-
-
-def test_a_dry_run_counts_the_same_and_writes_nothing(study: Workspace) -> None:
-    counted = label(study, dry_run=True)
-    assert labels_of(study) == []
-    assert counted == label(study)
-
-
-def test_a_label_that_the_study_does_not_have_names_the_paper(study: Workspace) -> None:
-    label(study)
-    before = labels_of(study)
-    with PaperWriter(study.corpus) as writer:
-        writer.add(Paper("q0", "No labels", ("One.", "Two.")))
-        writer.add(Paper("q1", "Its own labels", ("One.", "Two.", "Three."), labels=("method", "aims", "tools")))
-    with pytest.raises(InputError, match="paper q1 came with the label 'aims', expected one of background"):
-        label(study)
-    assert labels_of(study) == before

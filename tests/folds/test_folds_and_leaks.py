@@ -8,7 +8,7 @@ import pytest
 from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query, Topic
 from annot.measuring import folds as folds_of
-from annot.measuring.folds import as_splits, find_leaks, grouped_folds, near_copies, refuse_leaks
+from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks
 from annot.measuring.study_analyses import StudyGrades
 from sklearn.model_selection import StratifiedGroupKFold
 
@@ -74,19 +74,6 @@ def test_near_copies_are_in_one_fold(seed: int) -> None:
         grouped_folds(drawn(3), copies=[("p0", "p1"), ("p1", "p2")], count=2, seed=seed)
 
 
-def test_splits_are_named_as_the_release_names_them() -> None:
-    queries = drawn(9)
-    folds = grouped_folds(queries, copies=(), count=2, seed=1)
-    splits = as_splits(queries, folds)
-    assert set(splits) == {*FACETS, "all"}
-    assert splits["all"]["fold1_test"] == folds[0] == splits["all"]["fold2_dev"]
-    assert {one.split("-")[1] for one in splits["method"]["fold2_test"]} == {"method"}
-    for name, parts in splits.items():
-        every = sorted(query.query_id for query in queries if name in (query.facet, "all"))
-        for fold in ("fold1", "fold2"):
-            assert sorted((*parts[f"{fold}_test"], *parts[f"{fold}_dev"])) == every
-
-
 def texts(**given: str) -> dict[str, Paper]:
     return {paper_id: Paper(paper_id, "", (text,)) for paper_id, text in given.items()}
 
@@ -131,24 +118,6 @@ def test_near_copies_in_a_script_without_blanks_are_found_by_their_characters() 
     assert near_copies(topics) == (("a", "b"),)
 
 
-def test_near_copies_are_every_two_texts_that_are_nearly_the_same() -> None:
-    papers = texts(p1=LONG, p3=LONG.upper(), p2=LONG + " at no cost", p4="something else altogether, said in six words")
-    assert near_copies(papers) == (("p1", "p2"), ("p1", "p3"), ("p2", "p3"))
-
-
-def test_a_copy_under_another_id_is_found_whatever_its_capitals() -> None:
-    train, test = [Query("p1-method", "p1", "method", (0,))], [Query("p2-method", "p2", "method", (0,))]
-    for text, void in ((LONG.upper(), True), (LONG + " at no cost", True), (" ".join(LONG.split()[::-1]), False)):
-        leaks = find_leaks(train, test, pools={}, topics=texts(p1=LONG, p2=text))
-        assert bool(leaks.near_duplicates) is void
-
-
-def test_two_folds_are_the_fewest() -> None:
-    assert len(grouped_folds(drawn(2), copies=(), count=2, seed=1)) == 2
-    with pytest.raises(InputError, match="1 fold: expected at least 2 folds"):
-        grouped_folds(drawn(3), copies=(), count=1, seed=1)
-
-
 def test_papers_with_most_queries_are_dealt_first_and_folds_come_out_even() -> None:
     """One paper of three queries and three of one: three on either side, whatever the seed."""
     facets = ("a", "b", "c")
@@ -182,12 +151,6 @@ def test_texts_are_near_duplicates_from_six_tenths_of_their_word_fives_on(common
         assert caught.value.faults == ("a and b: 60% of the text is the same",)
 
 
-def test_texts_of_four_words_are_no_copies_and_those_of_five_may_be() -> None:
-    four, five = "one two three four", "one two three four five"
-    assert near_copies(texts(a=four, b=four)) == ()
-    assert near_copies(texts(a=five, b=five)) == (("a", "b"),)
-
-
 def test_questions_are_copies_by_title_and_description_however_short() -> None:
     """Topics that are texts; the narrative says what counts, and is not what is asked."""
     asked = {
@@ -217,15 +180,6 @@ def grades(recorded: list[list[str]]) -> StudyGrades:
 def test_systems_learn_on_the_folds_on_record_of_queries_that_are_known() -> None:
     queries = [Query(f"p{at}-m", f"p{at}", "m", ()) for at in range(4)]
     assert grades([["p0-m", "gone"], ["p1-m"]]).folds(queries) == ([["p0-m"], ["p1-m"]], False)
-
-
-def test_two_folds_are_drawn_if_no_query_is_in_one_on_record() -> None:
-    queries = [Query(f"p{at}-m", f"p{at}", "m", ()) for at in range(4)]
-    for recorded in ([], [["gone"]]):
-        folds, were_drawn = grades(recorded).folds(queries)
-        assert were_drawn
-        assert sorted(map(len, folds)) == [2, 2]
-        assert [tuple(fold) for fold in folds] == list(grouped_folds(queries, copies=(), count=2, seed=7))
 
 
 def test_what_learned_and_tested_sides_share_is_found_or_refused() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import annot
 import pandas as pd
 import pytest
-from annot.api import displaying
 from annot.publishing.report.figures import PLAIN
 from matplotlib.colors import to_hex
 
@@ -63,14 +62,6 @@ def test_the_headline_of_agreement_has_the_four_coefficients_that_are_reported()
     assert "adjudication  queries  pairs" in re.sub(" +", "  ", str(found.headline).lower())
 
 
-def test_of_other_coefficients_the_headline_has_those_that_were_computed() -> None:
-    found = annot.measure_agreement(RATINGS, coefficients=["ac1", "percent_within_one"])
-    assert found.headline.to_frame()["coefficient"].tolist() == ["ac1", "percent_within_one"]
-    of_items = annot.measure_agreement([[1, 1], [0, 0]], coefficients=["percent", "ac1"]).headline
-    assert of_items.to_frame()["coefficient"].tolist() == ["percent"]
-    assert cells(of_items._repr_html_()) == [["Coefficient", "All items"], ["Agreement, %", "100"]]
-
-
 def test_runs_are_shown_best_first_with_chance_last() -> None:
     found = annot.evaluate({"bad": BAD, "good": GOOD}, QRELS, measure=["AP", "P@1"], convention="trec")
     assert repr(found).splitlines()[0] == "2 runs measured on 2 queries. Grades from 2 count as relevant."
@@ -94,23 +85,6 @@ def test_grades_of_which_none_is_relevant_are_told_before_any_figure() -> None:
     for page in (repr(found), found._repr_html_()):
         assert page.index("relevant_from = 1") < page.index("%")
     assert not any("relevant_from" in note for note in annot.evaluate(GOOD, qrels).notes)
-
-
-def test_a_single_run_is_shown_without_letters() -> None:
-    found = annot.evaluate(GOOD, QRELS, measure="AP", convention="trec")
-    assert repr(found).splitlines()[1].startswith("AP of run: 100.0%. A random order has ")
-    assert [row[0] for row in cells(found._repr_html_())] == ["Run", "run", "chance"]
-    assert "Letters" not in found._repr_html_()
-    assert "to show any difference (6 are needed)" in found._repr_html_()
-
-
-def test_runs_of_different_facets_are_all_counted_and_the_facet_is_named() -> None:
-    rows = [(query, document, grade, query) for query, of in QRELS.items() for document, grade in of.items()]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "facet"])
-    found = annot.evaluate({"one": {"q1": ["d1"]}, "two": {"q2": ["d2"]}}, qrels, measure="AP", convention="trec")
-    first, second = repr(found).splitlines()
-    assert first == "2 runs measured on 2 queries. Grades from 2 count as relevant."
-    assert second.startswith("AP of two on q2: 100.0%.")
 
 
 def test_without_a_value_it_says_why_and_open_disputes_leave_out_what_is_after() -> None:
@@ -144,32 +118,6 @@ def test_pools_say_how_large_they_are_and_who_added_what() -> None:
     assert frame["documents"].tolist() == [1, 2, 3]
     assert [*frame.index] == [0, 1, 2]
     assert (frame["bm25"] + frame["lsa"]).tolist() == [1, 2, 3]
-
-
-def test_of_many_rows_the_first_are_shown_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(displaying, "MOST_ROWS", 3)
-    found = pools(4)
-    assert len(cells(found._repr_html_())) == 1 + 3
-    assert "2 more rows: <code>.headline.to_frame()</code> has them all." in found._repr_html_()
-    assert "q01" in str(found.headline)
-    assert "q02" not in str(found.headline)
-    assert "more row" not in pools(2)._repr_html_()
-    assert "1 more row:" in pools(3)._repr_html_()
-
-
-def test_a_note_that_lists_every_query_is_shown_short() -> None:
-    qrels = {f"query-{at:04}": {"d": 3} for at in range(99)}
-    found = annot.evaluate({"query-0000": ["d"]}, qrels)
-    assert max(map(len, found.notes)) > 1000
-    shown = re.findall(r'<p class="note">(.*?)</p>', found._repr_html_())
-    assert max(map(len, shown)) < 500
-    assert any("query-0001" in note and note.endswith("(<code>.notes</code> has the whole sentence)") for note in shown)
-
-
-def test_items_are_the_units_of_their_intervals() -> None:
-    found = annot.measure_agreement([[1, 1], [1, 0], [2, 2], [0, 1], [1, 1], [2, 1]], coefficients=["percent"])
-    assert found.to_frame()["interval"].tolist() == ["jackknife over 6 items, Fisher's z, Student's t"]
-    assert "(interval too wide)" in found._repr_html_()
 
 
 def test_what_people_wrote_is_text_in_a_notebook() -> None:

@@ -47,21 +47,6 @@ def test_judgements_are_the_same_in_every_form(form: Any) -> None:
     assert ratings_in(form, name="ratings") == ratings_in(FRAME, name="ratings")
 
 
-def test_a_grade_that_is_nan_was_asked_for_and_not_given() -> None:
-    (missing,) = [one for one in ratings_in(FRAME, name="ratings").rows if one.grade is None]
-    assert (missing.query_id, missing.doc_id, missing.assessor) == ("q1", "d2", "a2")
-    pairs = {
-        policy: annot.measure_agreement(FRAME, missing=policy, level=None).per_query()["pairs"].unique().tolist()
-        for policy in ("drop", "zero")
-    }
-    assert pairs == {"drop": [1, 2], "zero": [2]}
-
-
-def test_ids_that_are_numbers_become_text() -> None:
-    found = ratings_in(FRAME.assign(query=[1] * 4 + [2] * 4, document=np.arange(8) // 2), name="ratings")
-    assert [one.query_id for one in found.rows[::4]] == ["1", "2"]
-
-
 def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
     extra = FRAME.assign(occasion=1, flags="")
     repeat = extra.iloc[[0]].assign(occasion=2, grade=0)
@@ -126,46 +111,6 @@ def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
 def test_wrong_judgements_are_refused_with_every_fault(given: Any, expected: list[str]) -> None:
     assert faults_of(lambda: annot.measure_agreement(given)) == expected
     assert faults_of(lambda: annot.alpha(given)) == expected
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"scale": (0, 2)}, "scale [0, 2]: expected two or more consecutive whole numbers, lowest first"),
-        ({"scale": (0, 1)}, "q1 d1: a1 has grade 3, expected one of 0, 1"),
-        ({"missing": "dropp"}, "missing 'dropp': not known; did you mean 'drop'?"),
-        ({"coefficients": ["alpha_ordinl"]}, "coefficient 'alpha_ordinl': not known; did you mean 'alpha_ordinal'?"),
-        ({"level": 95}, "level 95: expected a number between 0 and 1"),
-        ({"final": {"q1": {"d1": 9}}}, "q1 d1: the final decision has grade 9, expected one of 0, 1, 2, 3"),
-    ],
-)
-def test_wrong_options_are_refused(options: dict[str, Any], fault: str) -> None:
-    assert fault in faults_of(lambda: annot.measure_agreement(FRAME, **options))
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"convention": "beir"}, "convention 'beir': not known; expected one of csfcube, trec"),
-        ({"level": 0}, "level 0: expected a number between 0 and 1"),
-    ],
-)
-def test_wrong_options_of_evaluation_are_refused(options: dict[str, Any], fault: str) -> None:
-    assert faults_of(lambda: annot.evaluate(RUN, QRELS_FRAME, **options)) == [fault]
-
-
-def test_wrong_options_of_a_pool_are_refused_together() -> None:
-    found = faults_of(lambda: annot.draw_pool(RUN, per_method=0, mode="blok"))  # type: ignore[arg-type]
-    assert found[0].startswith("mode: found 'blok', expected one of ")
-    assert found[1] == "per_method: found 0, expected at least 1"
-
-
-def test_an_error_that_nobody_catches_shows_its_faults() -> None:
-    with pytest.raises(annot.InputError) as caught:
-        annot.alpha(FRAME.drop(columns="grade"))
-    assert caught.value.__notes__ == [
-        "  ratings: no column for the grade; found query, document, assessor, expected one named grade"
-    ]
 
 
 QRELS = [Qrel("q1", "d1", 3), Qrel("q1", "d2", 0), Qrel("q2", "d1", 1)]
@@ -265,29 +210,6 @@ def test_lists_give_the_pool_and_the_measures_of_the_same_order_with_scores() ->
     qrels = {"q1": {"d1": 3, "d3": 0}, "q2": {"d1": 2}}
     measured = [annot.evaluate(run, qrels).to_frame() for run in (LISTED, scored)]
     pd.testing.assert_frame_equal(*measured)
-
-
-def test_a_query_with_an_empty_list_has_no_ranking() -> None:
-    assert [*runs_in({"q1": [], "q2": ["d1"]}, name="run")["run"]] == ["q2"]
-    assert runs_in({"q1": [7, np.int64(8)]}, name="run")["run"]["q1"][1].doc_id == "8"
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"q1": ["a", "b", "a"]}, "query q1: document 'a' is listed twice, first at rank 1"),
-        ({"q1": ["a", 0.5]}, "query q1, rank 2: document 0.5, expected text or a whole number"),
-        ({"q1": [None]}, "query q1, rank 1: document None, expected text or a whole number"),
-        ({"q1": [("a", 1.0)]}, "query q1, rank 1: document ('a', 1.0), expected text or a whole number"),
-        ({1: ["a"], "1": ["b"]}, "query 1: '1' is listed twice"),
-        ({"q1": []}, "rankings: contains no document"),
-        ({"q1": ["a"], "q2": {"a": 1.0}}, "rankings: 'q1' has a list, and 'q2' a dict"),
-        ({"bm25": {"q1": ["a"]}, "q2": ["a"]}, "rankings: 'q2' has a list, and 'bm25' a dict"),
-        ({"bm25": {"q1": ["a"], "q2": {"a": 1.0}}}, "rankings bm25: 'q1' has a list, and 'q2' a dict"),
-    ],
-)
-def test_wrong_lists_are_refused(given: Any, expected: str) -> None:
-    assert any(expected in fault for fault in faults_of(lambda: annot.draw_pool(given)))
 
 
 def test_a_file_with_faults_names_its_lines(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
-from annot.publishing.report.tidy import PRECISION
 from command_line import annot_done
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,11 +36,6 @@ def test_alpha_is_what_the_krippendorff_package_says(ratings: np.ndarray) -> Non
             assert np.isnan(ratings).all()
             continue
         assert found == pytest.approx(krippendorff.alpha(reliability_data=ratings.T, level_of_measurement=level))
-
-
-def test_alpha_without_a_value_says_why() -> None:
-    with pytest.raises(annot.UndefinedStatistic, match="every judgement is grade 2"):
-        annot.alpha([[2, 2], [2, 2], [2, 2]])
 
 
 def test_intervals_of_items_are_those_of_whole_queries_of_one_item() -> None:
@@ -85,32 +79,12 @@ def test_binarised_is_the_same_as_grades_that_were_binary() -> None:
     pd.testing.assert_frame_equal(*(frame[frame["coefficient"].isin(names)] for frame in frames))
 
 
-def test_intervals_follow_level_alone() -> None:
-    def of_mean(**options: float) -> tuple[float, float]:
-        frame = annot.measure_agreement(judgements(1), coefficients=["kappa"], **options).to_frame()
-        row = frame[(frame["coefficient"] == "kappa") & (frame["statistic"] == "mean")].iloc[0]
-        return row["low"], row["high"]
-
-    usual, narrow = of_mean(), of_mean(level=0.5)
-    assert usual[0] < narrow[0] < narrow[1] < usual[1]
-
-
 def qrels_and_run(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     rng = np.random.default_rng(seed)
     qrels = {f"q{at}": {f"d{doc:02}": int(rng.integers(0, 4)) for doc in range(30)} for at in range(6)}
     scores = rng.permutation(6 * 40).astype(float).reshape(6, 40)
     run = {f"q{at}": {f"d{doc:02}": scores[at, doc] for doc in range(5, 40)} for at in range(6)}
     return qrels, run
-
-
-def test_on_two_grades_the_higher_one_counts_as_relevant_without_being_asked() -> None:
-    run = {"q": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}
-    for grades, lowest in (({"d1": 0, "d2": 1}, 1), ({"d1": 0, "d2": 0}, 1), ({"d1": 1, "d2": 2}, 2), ({"d2": 3}, 2)):
-        assert annot.evaluate(run, {"q": grades}, convention="trec").relevant_from == lowest
-    frame = annot.evaluate(run, {"q": {"d1": 0, "d2": 1}}, convention="trec", measure="AP").to_frame()
-    theirs = pytrec_eval.RelevanceEvaluator({"q": {"d1": 0, "d2": 1}}, {"map"}).evaluate(run)["q"]["map"]
-    found = frame[(frame["run"] == "run") & (frame["measure"] == "AP")]["value"]
-    assert [*found] == [theirs] == [0.5]
 
 
 @pytest.mark.parametrize("relevant_from", [1, 2, 3])
@@ -210,28 +184,3 @@ def test_the_frozen_pools_of_the_demonstration_are_drawn_again() -> None:
     ]
     columns = ["query_id", "doc_id", "turn", "method", "rank"]
     assert list(drawn[columns].itertuples(index=False, name=None)) == expected
-
-
-def test_an_open_study_stays_as_it_was_read(small_study: Path) -> None:
-    study = annot.open_study(small_study)
-    more = small_study / "more.csv"
-    more.write_text("query,document,assessor,grade\nq2,d2,a1,3\nq2,d2,a2,3\n")
-    annot_done("import", "--as", "judgements", more, "-f", "method", folder=small_study)
-    assert len(study.judgements) == 8
-    assert len(annot.open_study(small_study).judgements) == 10
-
-
-def test_a_study_without_judgements_opens_and_says_what_is_missing(tmp_path: Path) -> None:
-    annot_done("init", tmp_path / "study", folder=tmp_path)
-    study = annot.open_study(tmp_path / "study")
-    assert (len(study.judgements), len(study.qrels), len(study.pool)) == (0, 0, 0)
-    with pytest.raises(annot.AnnotError, match="no judgements"):
-        _ = study.agreement
-    with pytest.raises(annot.AnnotError, match="not a study"):
-        annot.open_study(tmp_path)
-
-
-def test_csv_is_the_table_of_the_library_at_its_precision(small_study: Path) -> None:
-    printed = annot_done("agreement", "--csv", folder=small_study).stdout
-    table = annot.open_study(small_study).agreement
-    assert printed == table.to_csv(index=False, float_format=PRECISION, lineterminator="\n")

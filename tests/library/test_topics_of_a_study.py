@@ -8,7 +8,6 @@ from pathlib import Path
 
 import annot
 import pytest
-from annot.publishing.report.tidy import csv_text
 from command_line import annot_done
 from study_stages import kept
 from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
@@ -39,29 +38,6 @@ def test_topics_are_a_table_of_papers_and_texts(mixed: annot.OpenStudy) -> None:
             **{"description": None, "narrative": None, "queries": 1},
         },
     ]
-
-
-def test_tables_name_the_topic_of_a_text_and_leave_out_facets_that_nobody_judges(texts: annot.OpenStudy) -> None:
-    assert texts.queries.to_dict("records") == [
-        {"query_id": one.topic_id, "topic_id": one.topic_id, "title": one.title} for one in TOPICS
-    ]
-    assert csv_text(texts.queries) == annot_done("query", "list", "--csv", folder=texts.path).stdout
-    assert set(texts.agreement["facet"]) == {"together"}
-    assert [*texts.judgements][:3] == ["query_id", "topic_id", "doc_id"]
-    assert [*texts.qrels] == ["query_id", "topic_id", "doc_id", "relevance", "origin", "adjudicator", "reason"]
-    assert [*texts.pool][:2] == ["topic_id", "doc_id"]
-    assert set(texts.pool["topic_id"]) == set(texts.qrels["topic_id"]) == {one.topic_id for one in TOPICS}
-
-
-def test_beside_papers_tables_keep_the_facets(mixed: annot.OpenStudy) -> None:
-    row = mixed.queries.set_index("query_id").loc["p4-method"]
-    assert (row["topic_id"], row["facet"], row["sentences"]) == ("p4", "method", "2")
-    assert mixed.qrels.groupby("topic_id")["facet"].first().to_dict() == {
-        **dict.fromkeys(("T1", "T2", "T3"), "whole"),
-        "p4": "method",
-    }
-    assert set(mixed.agreement["facet"]) == {"method", "whole", "together"}
-    assert [*mixed.judgements][:4] == ["query_id", "facet", "topic_id", "doc_id"]
 
 
 def test_what_is_measured_on_the_tables_takes_topics_as_units(

@@ -76,34 +76,6 @@ def test_failures_are_counted_since_the_last_answer_whatever_question_they_are_o
     assert sum(call.state == "failed" for call in calls_of(ws)) == 40
 
 
-def test_requests_that_fail_together_count_as_one_failure(ws: Workspace) -> None:
-    """Of sixteen that go out together all fail, and the server is well again."""
-    all_are_sent = threading.Barrier(16)
-
-    def script(request: dict[str, Any], number: int) -> Scripted:
-        if number > 16:
-            return Scripted()
-        all_are_sent.wait(timeout=60)
-        return Scripted(None, status=503)
-
-    with serving(script) as server:
-        clock = Hurried()
-        ws = with_model(ws, server.url, requests_at_once=16)
-        assert ask(ws, clock=clock).settled == 40
-    assert max(clock.waits) <= 1.0
-
-
-def test_a_question_that_always_fails_does_not_keep_the_others_from_being_asked(ws: Workspace) -> None:
-    def script(request: dict[str, Any], number: int) -> Scripted:
-        return Scripted(None, status=500) if "Title of d00" in request["messages"][0]["content"] else Scripted()
-
-    with serving(script) as server:
-        ws = with_model(ws, server.url, requests_at_once=1)
-        with pytest.raises(ModelError, match="no answer to 6 requests in a row: HTTP 500"):
-            ask(ws, clock=Hurried())
-    assert len(opinions_of(ws)) == 36
-
-
 LONG = Scripted(None, status=429, headers={"Retry-After": "61"}, body="daily limit")
 
 

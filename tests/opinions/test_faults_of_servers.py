@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from annot.base.errors import ModelError
 from annot.study.workspace import Workspace
-from annot_opinions.prompts import read_answer
 from annot_opinions.steps import Selection, preview
 from asked_study import PRICED, Hurried, ask, calls_of, made, opinions_of, with_model
-from scripted_server import GOOD, Scripted, serving
+from scripted_server import Scripted, serving
 
 ONE_QUERY = Selection(queries=("p1-method",))
 REFUSED = Scripted(None, status=429, headers={"Retry-After": "7"}, body='{"error": "slow down"}')
@@ -91,29 +90,6 @@ def test_an_answer_that_does_not_come_whole_is_asked_for_again_and_counts_with_i
     assert again.state == "read"
 
 
-UNREADABLE = (
-    "Grade 2, since both are about it.",
-    '{"grade": 7, "reason": "Very good."}',
-    '{"grade": -1, "reason": "Bad."}',
-    '{"grade": "2", "reason": "A word."}',
-    '{"grade": 2.0, "reason": "A fraction."}',
-    '{"grade": true, "reason": "A truth."}',
-    '{"grade": 2}',
-    '{"note": 2, "grund": "Beide handeln davon."}',
-    '{"grade": 1, "reason": "a"} or rather {"grade": 2, "reason": "b"}',
-    '{"grade": 1, "grade": 2, "reason": "a"}',
-    '{"grade": 2, "reason": "It ends in the mid',
-    '[2, "reason"]',
-    "{" * 5_000,
-    "",
-)
-
-
-@pytest.mark.parametrize("text", UNREADABLE, ids=lambda text: text[:20] or "nothing")
-def test_nothing_is_guessed_from_an_answer_that_has_another_form(text: str) -> None:
-    assert read_answer(text, range(4)) is None
-
-
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_kept_as_unreadable(ws: Workspace) -> None:
     def script(request: dict[str, Any], number: int) -> Scripted:
         prompt = request["messages"][0]["content"]
@@ -138,15 +114,6 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_kept_as_u
     assert states(ws) == {"read": 9, "unreadable": 3}
     kept = [json.loads(call.answer or "") for call in calls_of(ws) if call.doc_id == "d03"]
     assert [one["choices"][0]["message"]["content"] for one in kept] == ["Das weiss ich nicht."] * 2
-
-
-def test_a_model_that_changes_half_way_is_reported(ws: Workspace) -> None:
-    with serving(lambda request, number: Scripted(model="tiny-1" if number <= 6 else "tiny-2")) as server:
-        done = ask(with_model(ws, server.url, requests_at_once=1), selection=ONE_QUERY)
-    assert done.standing.served == ("tiny-1 fp_1", "tiny-2 fp_1")
-    (note,) = done.notes
-    assert note.startswith("the server changed its model half-way: tiny-1 fp_1 from ")
-    assert note.endswith("(4 answers)")
 
 
 @pytest.mark.parametrize("at_once", [1, 5])
@@ -189,28 +156,6 @@ def test_hidden_reasoning_passes_the_most_money_by_one_answer_of_each_connection
         assert len(server.requests) == at_once
         found = preview(ws, "small", Selection(), before_judging=None)
     assert found.tokens_out == (40 - at_once) * 1_000
-
-
-def test_tokens_that_the_server_does_not_count_are_estimated_and_said_to_be(ws: Workspace) -> None:
-    with serving(lambda request, number: Scripted(usage=None)) as server:
-        done = ask(with_model(ws, server.url, **PRICED), selection=ONE_QUERY)
-    assert done.standing.estimated == 10
-    one = calls_of(ws)[0]
-    assert one.tokens_in == -(-len(server.prompts[0].encode()) // 4)
-    assert one.tokens_out == -(-len(GOOD) // 4)
-    assert one.cost == pytest.approx(one.tokens_in * 0.001 + one.tokens_out * 0.01)
-
-
-def test_no_more_tokens_are_sent_in_a_minute_than_were_allowed(ws: Workspace) -> None:
-    clock = Hurried()
-    with serving() as server:
-        ws = with_model(ws, server.url, requests_at_once=2, longest_answer=50)
-        ask(ws, selection=Selection(queries=("p2-method",)))
-        tokens = -(-len(server.prompts[0].encode()) // 4) + 50
-        ws = with_model(ws, server.url, requests_at_once=2, longest_answer=50, tokens_a_minute=3 * tokens + 10)
-        ask(ws, selection=ONE_QUERY, clock=clock)
-    # Ten requests, three in a minute.
-    assert 180 <= clock.at < 181
 
 
 def test_a_pair_that_the_server_does_not_take_is_left_out_and_told(ws: Workspace) -> None:

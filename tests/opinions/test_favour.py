@@ -166,15 +166,6 @@ def test_a_run_does_not_say_which_pairs_are_alike_for_it() -> None:
     assert first.alike(1, opinion).tolist() != second.alike(1, opinion).tolist()
 
 
-def test_a_judge_that_repeats_people_leaves_nothing_to_explain() -> None:
-    pairs, runs = small(5, runs=3)
-    found = favour([pair._replace(opinion=pair.final) for pair in pairs], runs, RULE, topics=None)
-    assert isinstance(found, Favour)
-    assert [(one.gain, one.beyond) for one in found.runs] == [(0, 0)] * 3
-    assert not found.gaining
-    assert not found.losing
-
-
 def test_a_weighted_pair_takes_as_many_ranks_of_the_ideal_as_it_stands_for() -> None:
     """Two pairs of weight 2: the ideal has grade 2 at ranks 1 and 2 and grade 1 at ranks 3 and 4."""
     pairs = [
@@ -214,30 +205,6 @@ def test_a_gain_has_to_be_shown_to_be_above_the_least() -> None:
     assert 0.02 < gain[0.0][1] < 0.5
 
 
-def test_a_pair_has_the_reciprocal_of_its_rank_and_no_discount_beyond_the_cut() -> None:
-    family = family_of("trec", "nDCG@2")
-    assert family is not None
-    pairs = [OpinedPair("q", doc, 1, 1, 1.0, 100) for doc in "abcd"]
-    rule = FavourRule("nDCG@2", *family, least=0.0, tolerance=0.1, level=0.95, permutations=9, seed=1)
-    ranked = RankedPairs(pairs, {"r": {"q": ("b", "x", "a")}, "s": {"q": ("d",)}}, rule, topics={"q": "t"})
-    assert ranked.topics == ("t",)
-    assert ranked.own[0].tolist() == [1 / 63, 1 / 61, 0, 0]
-    assert ranked.fused.tolist() == [1 / 63, 1 / 61, 0, 1 / 61]
-    assert ranked.discount.tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
-    assert ranked.submitted.tolist() == [[True, True, False, False], [False, False, False, True]]
-    assert module.UNRANKED < 1 / (module.FUSED_AT + 5000)
-
-
-def test_of_two_runs_one_loses_as_surely_as_the_other_gains() -> None:
-    pairs, runs = small(8, queries=10)
-    found = favour(pairs, runs, replace(RULE, least=0.005), topics=None)
-    assert isinstance(found, Favour)
-    one, other = found.runs
-    assert one.beyond == pytest.approx(-other.beyond)
-    assert (one.p_gains, one.p_loses) == pytest.approx((other.p_loses, other.p_gains))
-    assert min(one.p_gains, one.p_loses) < 1
-
-
 def test_the_runs_that_gain_or_lose_most_are_named_first() -> None:
     def run(name: str, beyond: float) -> RunUnderOpinion:
         verdicts = {"gains": beyond > 0.1, "suspected": beyond == 0.1, "loses": beyond < -0.1}
@@ -252,21 +219,6 @@ def test_the_runs_that_gain_or_lose_most_are_named_first() -> None:
     assert replace(found, runs=found.runs[1:2]).none
     assert not replace(found, runs=found.runs[1:2], visible=0.11).none
     assert not replace(found, runs=found.runs[-1:]).none
-
-
-def test_without_runs_pairs_or_topics_it_is_not_known() -> None:
-    pairs, runs = small(7)
-    reasons = []
-    for given in ((pairs, {}), (pairs, {"r0": runs["r0"]}), ([], runs), (pairs[:9], runs)):
-        found = favour(*given, RULE, topics=None)
-        assert isinstance(found, Undefined)
-        reasons.append(found.reason)
-    assert reasons == [
-        "there are no runs",
-        "there is one run, and none to compare it with",
-        "no pair has both a final grade and an opinion",
-        "1 topic, and the test needs at least 6",
-    ]
 
 
 def test_fewer_than_six_topics_show_no_favour_of_any_size_and_say_how_many_would() -> None:
@@ -301,18 +253,3 @@ def test_a_favour_of_the_size_called_visible_is_found_in_80_of_100_studies() -> 
     # And the number of topics at which that favour is visible is the number there is.
     assert module._visible(runs, spreads, n, critical, replace(rule, tolerance=visible))[1] == n
     assert module._visible(runs, spreads, n, critical, replace(rule, tolerance=visible - 0.002))[1] > n
-
-
-def test_a_run_that_gains_only_without_correction_is_suspected() -> None:
-    """One of six runs, on eight topics, gains by an interval of its own; among six, that may be chance."""
-    pairs, runs = small(5, queries=8, documents=40, runs=6)
-    liked = {(query, doc) for query, docs in runs["r0"].items() for doc in docs[:9]}
-    lifted = [pair._replace(opinion=pair.opinion + (pair[:2] in liked)) for pair in pairs]
-    rule = replace(RULE, permutations=2000, least=0.015, tolerance=0.9)
-    found, plain = (favour(of, runs, rule, topics=None) for of in (lifted, pairs))
-    assert isinstance(found, Favour)
-    assert isinstance(plain, Favour)
-    assert (found.gaining, found.suspected, found.none) == ((), ("r0",), False)
-    assert (plain.gaining, plain.suspected, plain.none) == ((), (), True)
-    assert found.topics_needed is not None
-    assert found.topics_needed > 8

@@ -27,11 +27,11 @@ from annot.study.provenance import MADE_OF, states_of
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
 from annot_opinions import steps
-from annot_opinions.on_record import check_early, opinions_on_record
+from annot_opinions.on_record import opinions_on_record
 from annot_opinions.releasing import opinion_files
 from annot_opinions.steps import Selection
 from annot_opinions.stored import read_asked_model
-from asked_study import ask, made, opinions_of, send_one, with_model
+from asked_study import ask, made, opinions_of, with_model
 from scripted_server import Scripted, serving
 from study_stages import files_of
 
@@ -63,14 +63,6 @@ def test_asking_before_anything_was_sent_needs_a_reason_which_goes_on_record(tmp
     with ws.reading() as session:
         ((moment, what, why),) = read_asked_model(session, "small").early
     assert (moment[:2], what, why) == ("20", "asked", "A pilot.")
-
-
-def test_once_a_pair_was_sent_asking_needs_no_reason(tmp_path: Path) -> None:
-    ws = made(tmp_path, stage="planned")
-    send_one(ws)
-    with serving() as server:
-        done = ask(with_model(ws, server.url))
-    assert (done.settled, done.standing.early) == (40, ())
 
 
 def asked(tmp_path: Path, judged: int) -> Workspace:
@@ -120,18 +112,6 @@ def test_qrels_of_a_model_name_it_and_nothing_takes_them_for_peoples(tmp_path: P
         )  # fmt: skip
     with pytest.raises(InputError, match="a model's grades"):
         exported_qrels(read_snapshot(ws))
-
-
-def test_what_is_early_follows_what_people_have_done(tmp_path: Path) -> None:
-    ws = made(tmp_path, stage="planned")
-    with ws.reading() as session:
-        assert check_early(ws, session, "asked", why="a  b") == "a b"
-        assert check_early(ws, session, "shown", why="c") == "c"
-    qrels_before = made(tmp_path / "judged")
-    with qrels_before.reading() as session:
-        assert check_early(qrels_before, session, "asked", why=None) is None
-    with pytest.raises(InputError, match="without a final grade"):
-        qrels.write(qrels_before, partial=False)
 
 
 def test_what_was_reported_before_a_model_was_asked_is_old_and_what_people_do_is_not(tmp_path: Path) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import krippendorff
 import numpy as np
 import pytest
 from annot.base.stats.inference import jackknife_interval
-from annot.base.stats.values import Undefined
-from annot.measuring.agreement.estimates import QueryRatings, binarise
+from annot.measuring.agreement.estimates import QueryRatings
 from annot_opinions.label_quality import (
     EACH,
     FINAL,
@@ -17,7 +14,6 @@ from annot_opinions.label_quality import (
     Scale,
     agreements,
     behind_people,
-    confusion,
     with_itself,
 )
 from sklearn.metrics import cohen_kappa_score
@@ -114,30 +110,6 @@ def test_people_with_each_other_are_compared_on_the_pairs_that_have_an_opinion()
     assert behind_people(queries, opinion, SCALE).value == pytest.approx(each - people)
 
 
-def test_of_three_assessors_those_who_graded_a_pair_are_counted_with_the_opinion() -> None:
-    """The first pair has two of three grades and counts twice; the second has one, and nobody to agree with."""
-    ratings = np.array([[1, 0, 2], [np.nan, np.nan, 1], [1, np.nan, 3]], dtype=float)
-    final = np.array([1, 0, 2], dtype=float)
-    query = QueryRatings(
-        *("q", "method", ("a", "b", "c"), ("d0", "d1", "d2")),
-        ratings=ratings, asked=np.ones(ratings.shape, dtype=bool), final=final, ended=np.zeros(3, dtype=bool),
-    )  # fmt: skip
-    rows = rows_of([query], {("q", doc): 1 for doc in query.doc_ids})
-    assert (rows[EACH, "method", None].n_pairs, rows[PEOPLE, "method", None].n_pairs) == (5, 2)
-    assert rows[EACH, "method", None].figures["percent"].value == pytest.approx(100 * 3 / 5)
-
-
-def test_a_scale_of_two_grades_is_not_put_into_two_once_more() -> None:
-    queries, opinion = study(6)
-    in_two = [
-        replace(query, ratings=binarise(query.ratings, at=2), final=binarise(query.final, at=2)) for query in queries
-    ]
-    scale = Scale((0, 1), relevant_from=1, level=0.95, topics=None)
-    rows = rows_of(in_two, {pair: int(grade >= 2) for pair, grade in opinion.items()}, scale)
-    assert {binarised_at for _, _, binarised_at in rows} == {None}
-    assert rows["a", "together", None].figures.keys() == {"percent", "kappa", "alpha_ordinal"}
-
-
 def test_the_interval_of_the_difference_leaves_out_whole_topics() -> None:
     queries, opinion = study(3)
     topics = {query.query_id: f"p{at // 2}" for at, query in enumerate(queries)}
@@ -187,24 +159,3 @@ def test_repeats_agree_as_raters_of_one_pair_do() -> None:
     )
     alone = with_itself({("q", "a"): [1]}, SCALE)
     assert (alone.n_pairs, alone.n_queries) == (0, 0)
-
-
-def test_answers_that_cannot_be_read_have_a_column_of_their_own() -> None:
-    final = {("q", "a"): 0, ("q", "b"): 1, ("q", "c"): 1, ("q", "not asked"): 1}
-    asked = [("q", "a"), ("q", "b"), ("q", "c"), ("q", "no final grade")]
-    opinion = {("q", "a"): 1, ("q", "b"): 1, ("q", "no final grade"): 0}
-    assert confusion(final, opinion, asked, (0, 1)) == ((0, 1, 0), (0, 1, 1))
-
-
-def test_without_a_second_assessor_there_is_nothing_to_compare_with() -> None:
-    queries, opinion = study(5)
-    alone = [
-        QueryRatings(
-            *(query.query_id, query.facet, query.assessors[:1], query.doc_ids, query.ratings[:1], query.asked[:1]),
-            *(query.final, query.ended),
-        )
-        for query in queries
-    ]
-    found = behind_people(alone, opinion, SCALE)
-    assert isinstance(found.value, Undefined)
-    assert found.value.reason == "no pair was judged by two assessors"

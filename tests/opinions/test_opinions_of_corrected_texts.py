@@ -8,23 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import FindingError, InputError, MissingInput
+from annot.base.errors import MissingInput
 from annot.publishing.report.study import Study
-from annot.steps import backup
 from annot.steps.publish import release
 from annot.store import trials
 from annot.store.models import Gold
-from annot.store.shown import SHOWN_CONTENT_TABLE
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace
 from annot_opinions import chapters as section
-from annot_opinions import steps, stored
+from annot_opinions import steps
 from annot_opinions.measured import measured_opinions
 from annot_opinions.steps import Selection, preview
 from asked_study import ask as ask_model
 from asked_study import calls_of, with_model
-from command_line import annot, annot_done
-from corrections import correct, decide, fill_again, sentences
+from command_line import annot_done
+from corrections import correct, decide, sentences
 from scripted_server import Scripted, Server, serving
 from small_study import DOCUMENTS
 from study_stages import set_in
@@ -159,15 +156,6 @@ def test_an_opinion_on_the_corrected_text_is_set_aside_if_the_pair_stays_with_th
         assert sum(asked_texts(server)) == 1
 
 
-def test_a_text_that_is_put_back_is_not_asked_about_again(judged: World, server: Server) -> None:
-    set_in(judged.folder, {"corpus": {"min_sentence_tokens": 1}})
-    correct(judged, "d00")
-    correct(judged, "d00", abstract=["Why d00.", "How d00.", "What d00."])
-    decide(judged, None, "again", every=True)
-    assert standing(judged).set_aside == 0
-    assert ask(judged, server).asked == 0
-
-
 def test_an_opinion_all_of_whose_answers_are_set_aside_is_not_shown_and_the_error_says_why(
     judged: World, server: Server
 ) -> None:
@@ -176,13 +164,6 @@ def test_an_opinion_all_of_whose_answers_are_set_aside_is_not_shown_and_the_erro
     with pytest.raises(MissingInput, match="no answer yet on the texts that are judged"):
         steps.measure(judged.ws, "small", before_judging="A test.")
     assert standing(judged).set_aside == 10
-
-
-def test_a_corpus_that_was_filled_again_is_not_read_by_a_model(judged: World, server: Server) -> None:
-    fill_again(judged)
-    with pytest.raises(FindingError, match="1 text changed since it was sent"):
-        ask(judged, server, "other")
-    assert not any(asked_texts(server))
 
 
 def released(made: World) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -212,31 +193,6 @@ def test_a_release_says_which_version_each_answer_was_given_on(judged: World, se
     assert texts[2]["content"]["sentences"] == sentences("d00", "corrected")
 
 
-def test_a_backup_restores_what_the_model_read(judged: World, server: Server, tmp_path: Path) -> None:
-    correct(judged, "d00")
-    decide(judged, PAIR, "again")
-    backup.backup(judged.ws, tmp_path / "saved.zip", dry_run=False, advance=lambda done, total: None)
-    backup.restore(tmp_path / "saved.zip", tmp_path / "again", replace=False, wait_seconds=0.0, dry_run=False)
-    again = Workspace.open(tmp_path / "again")
-    assert calls_of(again) == calls_of(judged.ws)
-    assert steps.listing(again) == steps.listing(judged.ws)
-    assert annot_done("check", "files", folder=again.root).exit_code == 0
-
-
-def test_a_content_of_a_prompt_that_is_gone_is_found(judged: World) -> None:
-    with judged.ws.reading() as session:
-        (call, *_) = stored.read_calls(session, "small")
-    assert call.shown_sha256
-    with judged.ws.writing() as session:
-        session.connection().exec_driver_sql("DROP TRIGGER IF EXISTS shown_content_no_delete")
-        session.connection().execute(
-            SHOWN_CONTENT_TABLE.delete().where(SHOWN_CONTENT_TABLE.c.sha256 == call.shown_sha256)
-        )
-    checked = annot("check", "files", folder=judged.folder)
-    assert checked.exit_code == 1
-    assert f"what a task or a prompt showed ({call.shown_sha256[:12]}): the stored content is missing" in checked.stdout
-
-
 def test_an_example_keeps_the_text_with_which_it_was_shown(judged: World, server: Server, tmp_path: Path) -> None:
     """Every prompt of an opinion has the same examples, though the text of one is corrected half-way."""
     with judged.ws.writing() as session:
@@ -257,12 +213,3 @@ def test_an_example_keeps_the_text_with_which_it_was_shown(judged: World, server
     assert first.replace("d01", "d02") == second
     assert "Why d05." in second
     assert "d05 is corrected" not in second
-
-
-def test_an_opinion_whose_marks_would_change_needs_another_name(judged: World, server: Server) -> None:
-    set_in(judged.folder, {"facets": {"method": ["method", "other"], "result": ["result"]}})
-    judged.push(changed="the guidelines say so")
-    with pytest.raises(InputError, match=r"asked with another prompt before \(method\)") as error:
-        ask(judged, server)
-    assert error.value.faults == ("method: the labels of the facet have changed, and with them the marks",)
-    assert ask(judged, server, "other").asked == 10

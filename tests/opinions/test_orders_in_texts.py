@@ -10,10 +10,10 @@ from annot.base.errors import InputError
 from annot.base.records import PairKey, Paper, Topic
 from annot.base.words import ENGLISH
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
-from annot.labelstudio.tasks import document_column, pair, topic_column, whole_pair
-from annot.store import facet_labels, trials
+from annot.labelstudio.tasks import whole_pair
+from annot.store import trials
 from annot.store.models import Gold
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 from annot_opinions.prompts import Prompts, as_seen
 from asked_study import ask, made, opinions_of, with_model
 from scripted_server import serving
@@ -74,26 +74,6 @@ def test_the_quoted_text_is_what_the_screen_shows(ws: Workspace) -> None:
     assert document == "| Candidate: Title of d03\n| Why d03.\n| >> How d03.\n| What d03."
 
 
-def test_a_paper_without_a_sentence_of_the_facet_says_so_as_the_screen_does(ws: Workspace) -> None:
-    labels = {"p1": LABELS, "d03": ("result",) * 3}
-    with ws.writing() as session:
-        given = [facet_labels.FacetLabels(name, own, "carried") for name, own in labels.items()]
-        facet_labels.replace_labels(session, given)
-    prompt = Prompts(ws, [PAIR], template="opinion.txt.j2", gold=[], recorded={}).of(PAIR)
-    assert "| Candidate: Title of d03\n| No sentence here is labelled method.\n| Why d03.\n" in prompt
-
-
-def test_what_is_folded_on_the_screen_and_what_is_marked_is_in_the_prompt() -> None:
-    topic = Paper("p", "Bees", ("On <bees>.",))
-    document = Paper("d", "Hives & bees", ("One two.", "Three bees.", "Five."))
-    right = document_column(document, "Candidate", fold_after=2, terms=frozenset({"bee"}))
-    html = pair((topic_column(topic, opened=True), right), "whole", whole=True, first=False)
-    assert as_seen(html) == (
-        "| Query: Bees\n| On <bees>.",
-        "| Candidate: Hives & **bees**\n| One two.\n| Three **bees**.\n| Five.",
-    )
-
-
 @pytest.mark.parametrize("opened", [True, False])
 def test_a_topic_is_quoted_with_all_that_its_reader_can_unfold(opened: bool) -> None:
     topic = Topic("T1", "Bees & hives", "Why do bees\n\nleave?", "Relevant: swarms.\n\nNot relevant: wasps.")
@@ -132,16 +112,6 @@ def test_gold_pairs_that_are_shown_as_examples_are_never_asked(ws: Workspace) ->
     with pytest.raises(InputError) as error:
         ask(with_model(ws, server.url, examples=3))
     assert error.value.faults == ("examples: 2 gold pairs that it was shown are gone",)
-
-
-def test_a_template_of_the_study_replaces_the_prompt_and_has_to_show_the_pair(ws: Workspace) -> None:
-    write_file(ws.root / "templates" / "mine.txt.j2", "{{ facet }} to {{ highest }}\n{{ topic }}\n{{ document }}\n")
-    with serving() as server:
-        ask(with_model(ws, server.url, template="mine.txt.j2"))
-    assert server.prompts[0].startswith("method to 3\n| Query: Title of p")
-    write_file(ws.root / "templates" / "half.txt.j2", "{{ topic }}")
-    with pytest.raises(InputError, match=r"templates/half\.txt\.j2: the prompt leaves out \[the document\]"):
-        ask(with_model(ws, server.url, name="half", template="half.txt.j2"), "half")
 
 
 def test_a_template_gets_places_and_no_text_of_a_paper(ws: Workspace) -> None:

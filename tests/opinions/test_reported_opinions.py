@@ -78,14 +78,6 @@ def test_an_opinion_of_all_planned_pairs_is_reported_though_the_server_refused_o
     assert reported(ws) == ["but-one", "whole"]
 
 
-def test_the_reason_for_a_trial_before_judging_stays_in_the_datasheet(ws: Workspace, tmp_path: Path) -> None:
-    put(ws, "pilot-7b", lambda query, doc, final: final, most=6, early=((NOW, "asked", "to choose the scale"),))
-    files, _ = released(ws, tmp_path / "out")
-    text = " ".join(files["DATASHEET.md"].split())
-    assert "A model was tried on 6 pairs before people had judged (asked: to choose the scale)." in text
-    assert "pilot-7b" not in text
-
-
 def test_no_moment_of_an_opinion_is_in_a_release(ws: Workspace, tmp_path: Path) -> None:
     put(ws, "whole", lambda query, doc, final: final, early=((NOW, "asked", "to choose the scale"),))
     files, _ = released(ws, tmp_path / "out")
@@ -174,15 +166,6 @@ def test_a_prompt_is_on_record_with_all_that_it_shows(tmp_path: Path) -> None:
     assert json.loads(shown[display["document"]])["title"] == "Title of d03"
     assert "[the topic]" in json.loads(shown[display["prompt"]])["frame"]
     assert display["query_sentences"] == [1]
-
-
-def test_a_prompt_without_guidelines_and_grades_names_none(tmp_path: Path) -> None:
-    ws = made(tmp_path)
-    (ws.root / "templates").mkdir(exist_ok=True)
-    (ws.root / "templates" / "bare.txt.j2").write_text("Grade {{ topic }} and {{ document }}.", encoding="utf-8")
-    with serving(lambda request, number: Scripted()) as server:
-        ask(ws := with_model(ws, server.url, template="bare.txt.j2"))
-    assert not [display for display in shown_to_model(ws) if {"guidelines", "scale"} & display.keys()]
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from annot.base.errors import ModelError
 from annot.publishing.terms import terms_of
 from annot.study.snapshot import read_snapshot
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace
 from annot_opinions import steps
 from annot_opinions.on_record import opinions_on_record
 from annot_opinions.prompts import Completion, read_answer, unreadable_answer
 from annot_opinions.releasing import opinion_files
-from annot_opinions.steps import Selection, preview
 from asked_study import Hurried, ask, calls_of, made, opinions_of, with_model
 from command_line import annot
 from scripted_server import GOOD, Scripted, serving
@@ -65,14 +63,6 @@ def test_after_twenty_answers_in_a_row_that_cannot_be_read_asking_stops_and_show
     assert remedy in done.message()
 
 
-def test_an_answer_that_can_be_read_begins_the_count_anew(ws: Workspace) -> None:
-    with serving(lambda request, number: Scripted("2") if number % 20 else Scripted()) as server:
-        done = ask(with_model(ws, server.url, requests_at_once=1))
-    assert (done.settled, done.readable) == (40, done.standing.pairs)
-    assert 1 <= done.readable <= 4
-    assert "an answer that could not be read: 2; it has no JSON object with a grade" in done.notes[0]
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -100,13 +90,6 @@ def test_the_exit_code_is_not_0_if_nothing_came_or_nothing_could_be_read(
     assert well.exit_code == 0, well.stderr
 
 
-def test_where_a_redirect_leads_is_shown_and_not_followed(ws: Workspace) -> None:
-    moved = Scripted(None, status=301, headers={"Location": "http://127.0.0.1:9/v1"})
-    with serving(lambda request, number: moved) as server, pytest.raises(ModelError) as error:
-        ask(with_model(ws, server.url, requests_at_once=1))
-    assert "HTTP 301: it sends on to http://127.0.0.1:9/v1, which is not followed" in error.value.message
-
-
 @pytest.mark.parametrize("grade", ['"cannot judge"', '"Cannot judge "'])
 def test_cannot_judge_is_an_answer_without_a_grade(grade: str) -> None:
     assert read_answer(f'{{"grade": {grade}, "reason": "It is in German."}}', range(4)) == (None, "It is in German.")
@@ -118,13 +101,6 @@ def test_no_other_word_is_taken_for_it(grade: str) -> None:
     assert read_answer(text, range(4)) is None
     found = unreadable_answer(Completion(text, None, None, None, None, "stop"), range(4))
     assert f"; its grade is {grade}, expected a whole number from 0 to 3; " in found
-
-
-def test_the_form_has_cannot_judge_if_the_guidelines_have_it(ws: Workspace) -> None:
-    ws = with_model(ws, "http://localhost:1/v1")
-    assert "cannot judge" in preview(ws, "small", Selection(), before_judging=None).prompt.partition("# Your answer")[2]
-    write_file(ws.root / "guidelines" / "general.md", "# All\n\nAlways give a grade.")
-    assert "cannot judge" not in preview(ws, "small", Selection(), before_judging=None).prompt.lower()
 
 
 def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unreadable(ws: Workspace) -> None:
@@ -155,12 +131,3 @@ def test_a_pair_that_the_model_cannot_judge_has_no_grade_and_is_not_called_unrea
     rows = [json.loads(line) for line in files["opinions/small.jsonl"].splitlines()]
     assert {one["doc_id"] for one in rows if one.get("cannot_judge")} == {"d03"}
     assert {one["doc_id"] for one in rows if one["grade"] is None} == {"d03", "d04"}
-
-
-def test_a_model_that_can_judge_few_pairs_does_not_judge(ws: Workspace) -> None:
-    with serving(lambda request, number: Scripted(DECLINED if number > 15 else GOOD)) as server:
-        ask(with_model(ws, server.url, requests_at_once=1))
-    (found,) = steps.measure(ws, "small", before_judging="A test.")
-    assert found.worth.sentence == (
-        "small does not judge: 0% of its answers cannot be read, 62% say that the pair cannot be judged."
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from annot.measuring.evaluation.measures import family_of
 from annot_opinions.label_quality import JudgedRuns, OpinionVerdict, Scale, worth
 from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 from needs import unavailable
-from planted_judges import KINDS, Planted, favours, good, planted_on
+from planted_judges import KINDS, Planted, planted_on
 
 SCALE = Scale((0, 1, 2, 3), relevant_from=2, level=0.95, topics=None)
 FAMILY = family_of("trec", "nDCG")
@@ -96,13 +95,6 @@ def test_one_grade_nearly_always_is_no_judging_unless_people_gave_it_as_often() 
     assert "it gives grade" not in found.sentence
 
 
-def test_a_judge_who_gives_one_grade_often_but_not_always_judges() -> None:
-    judged = study(2)
-    answers = {pair: [grade if grade == 3 else 0] for pair, (grade,) in said(judged, "final").items()}
-    assert max(worth("m", "x", answers, judged).given.values()) > 0.8 * len(answers)
-    assert worth("m", "x", answers, judged).verdict is not OpinionVerdict.DOES_NOT_JUDGE
-
-
 def test_favour_is_of_the_pairs_with_a_final_grade_their_weights_and_lengths() -> None:
     rng = np.random.default_rng(9)
     judged = study(9)
@@ -165,53 +157,6 @@ def test_more_noise_than_people_have_is_noisy_and_without_runs_nobody_says_fair(
     assert found.sentence.endswith("whether it favours a run is not known: there are no runs.")
 
 
-def test_that_no_run_is_named_is_no_evidence_if_a_favour_would_not_have_been() -> None:
-    """Five topics name no run, whatever the judge does: neither a perfect judge nor one with a favourite agrees."""
-    judged = study(10, queries=5, documents=40)
-    answers = said(judged, "final")
-    liked = {(query, doc) for query, docs in judged.runs["r3"].items() for doc in docs[:12]}
-    lifted = {pair: [min(3, grade + (pair in liked))] for pair, (grade,) in answers.items()}
-    for of in (answers, lifted):
-        found = worth("m", "x", of, judged)
-        assert found.standing_in.may
-        assert found.verdict is OpinionVerdict.TOO_FEW
-        assert found.sentence.startswith("m cannot be judged yet: there are too few topics to show whether it favours")
-        assert found.sentence.endswith("So far, it may replace one, having won against 3 of 3 assessors.")
-    assert (
-        "with 5 topics, a favour of 10.0 points of nDCG for one run would be found in fewer than 80 of 100 studies; "
-        "about 6 topics would do"
-    ) in worth("m", "x", answers, judged).sentence
-
-
-def test_without_runs_nobody_says_that_it_agrees_as_people_do() -> None:
-    judged = replace(study(1), runs={})
-    found = worth("m", "x", said(judged, "final"), judged)
-    assert found.standing_in.may
-    assert found.verdict is OpinionVerdict.UNKNOWN
-    assert found.sentence == (
-        "m cannot be judged yet; whether it favours a run is not known: there are no runs. "
-        "So far, it may replace one, having won against 3 of 3 assessors."
-    )
-
-
-def test_with_one_assessor_a_pair_nobody_says_that_it_agrees_as_people_do() -> None:
-    judged = study(5)
-    alone = [
-        QueryRatings(
-            *(query.query_id, query.facet, query.assessors[:1], query.doc_ids, query.ratings[:1], query.asked[:1]),
-            *(query.final, query.ended),
-        )
-        for query in judged.queries
-    ]
-    found = worth(
-        "m", "x", said(judged, "final"), JudgedRuns(alone, judged.runs, judged.lengths, SCALE, RULE, epsilon=0.2)
-    )
-    assert found.verdict is OpinionVerdict.FAIR
-    assert found.sentence.startswith("m is fair: its ordinal alpha with the final grades is ")
-    assert found.standing_in.may is None
-    assert isinstance(found.ahead.value, Undefined)
-
-
 def test_the_middle_of_the_repeats_counts() -> None:
     judged = study(6)
     first = said(judged, "final")
@@ -246,21 +191,6 @@ def test_pairs_that_it_cannot_judge_count_as_not_answered() -> None:
     found = worth("m", "x", {**answers, **{key: [None] for key in declined}}, judged, declined=declined)
     assert (found.n_pairs, found.n_declined, found.n_unreadable) == (len(answers), len(declined), 0)
     assert replace(found, n_pairs=without.n_pairs, n_declined=0) == without
-
-
-def test_before_people_have_judged_nothing_is_said_of_it() -> None:
-    judged = study(8)
-    found = worth("m", "x", {("q99", "d"): [1]}, judged)
-    assert found.verdict is OpinionVerdict.UNKNOWN
-    assert found.sentence == (
-        "m is not measured yet: pairs with both an opinion and a final grade: 0, and 30 are needed."
-    )
-    of_all = said(judged, "final")
-    few = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:29]}, judged)
-    assert few.verdict is OpinionVerdict.UNKNOWN
-    assert few.sentence.startswith("m is not measured yet: pairs with both an opinion and a final grade: 29")
-    enough = worth("m", "x", {pair: of_all[pair] for pair in [*of_all][:30]}, judged)
-    assert enough.verdict is not OpinionVerdict.UNKNOWN
 
 
 def ten_runs(asked: Mapping[str, str], texts: Mapping[str, tuple[str, str]]) -> dict[str, np.ndarray]:
@@ -312,40 +242,3 @@ def test_on_a_sample_a_fair_judge_favours_no_run_and_a_planted_favourite_is_name
     for kind in ("noisy", "by length", "finer"):
         assert opinion_judges.named(planted, kind, 3, share=0.33)["gaining"] == 0
     assert opinion_judges.named(planted, "favours", 5, share=0.33)["favourite"] == 5
-
-
-def test_pairs_of_a_sample_stand_for_those_that_were_not_drawn(planted: Planted) -> None:
-    """Runs score as on all pairs, but for what the ideal moves all of them; without the weights some are off by .05."""
-    final = planted.final.astype(float)
-    whole = planted.ranked.favour(final, planted.judged.rule)
-    assert isinstance(whole, Favour)
-    scores: dict[str, list[float]] = {one.run: [] for one in whole.runs}
-    for seed in range(6):
-        at, ranked = planted.sampled(0.33, seed)
-        assert len(at) == pytest.approx(len(final) / 3, rel=0.1)
-        found = ranked.favour(final[at], planted.judged.rule)
-        assert isinstance(found, Favour)
-        for one in found.runs:
-            scores[one.run].append(one.by_people)
-    off = np.array([np.mean(scores[one.run]) - one.by_people for one in whole.runs])
-    assert abs(off - off.mean()).max() < 0.015
-    assert abs(off.mean()) < 0.04
-
-
-def test_in_a_small_study_a_planted_favourite_is_never_called_fair_and_a_good_judge_is_found_with_more(
-    planted: Planted,
-) -> None:
-    """Two seeds; `benchmarks/opinion_judges.py --topics` counts more."""
-    fair = {OpinionVerdict.AS_PEOPLE, OpinionVerdict.FAIR, OpinionVerdict.NOISY_BUT_FAIR}
-    for kind, topics in itertools.product(("favours", "good"), (4, 6, 14)):
-        judge = {"favours": favours, "good": good}[kind]
-        found = [
-            planted.held(judge(planted, generator(seed, kind)), kind, topics=planted.some_topics(topics, seed)).verdict
-            for seed in range(2)
-        ]
-        if kind == "favours":
-            assert not fair.intersection(found)
-        elif topics == 4:
-            assert {*found} == {OpinionVerdict.TOO_FEW}
-        elif topics == 14:
-            assert {*found} == {OpinionVerdict.AS_PEOPLE}

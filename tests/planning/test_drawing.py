@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 
 import pytest
@@ -57,13 +56,6 @@ def test_loads_are_even_and_every_two_assessors_overlap(assignment: str) -> None
     overlap = Counter(tuple(sorted(team)) for team in members(plan).values())
     assert len(overlap) == 6
     assert max(overlap.values()) <= 2 * min(overlap.values())
-
-
-def test_one_query_has_one_team_when_assigned_per_query() -> None:
-    documents, queries = study([10] * 6)
-    plan = draw_plan(documents, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=1)
-    for query_id in documents:
-        assert len({one.assessor for one in plan if one.query_id == query_id}) == 2
 
 
 def test_a_query_is_judged_in_one_stretch_and_each_assessor_has_an_order_of_their_own() -> None:
@@ -127,12 +119,6 @@ def test_a_standing_plan_that_lost_a_pair_is_refused_with_every_fault() -> None:
     assert len(caught.value.faults) == 2
 
 
-def test_too_few_assessors_are_refused() -> None:
-    documents, queries = study([2])
-    with pytest.raises(InputError, match="expected at least 2"):
-        draw_plan(documents, queries, ["a1"], per_pair=2, assignment="per-query", repeats=0.0, seed=1)
-
-
 @given(sizes=st.lists(st.integers(1, 60), min_size=1, max_size=6), rate=st.floats(0, 0.5), seed=st.integers(0, 1000))
 def test_a_repeat_comes_in_the_other_half_behind_many_others(sizes: list[int], rate: float, seed: int) -> None:
     documents, queries = study(sizes)
@@ -148,27 +134,6 @@ def test_a_repeat_comes_in_the_other_half_behind_many_others(sizes: list[int], r
         for pair, position in again.items():
             assert first[pair] <= len(mine) / 2 < position
             assert position - first[pair] - 1 >= max(FEWEST_BETWEEN, sum(sizes) // 3)
-
-
-@given(seed=st.integers(0, 200), rate=st.floats(0.02, 0.3))
-def test_a_query_with_repeats_comes_back_with_pairs_that_are_new(seed: int, rate: float) -> None:
-    """Whoever sees a query again cannot tell from that which of its candidates they have seen."""
-    documents, queries = study([30] * 8)
-    plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", repeats=rate, seed=seed)
-    mine = sorted((one for one in plan if one.assessor == "a1"), key=lambda one: one.position)
-    runs = [list(run) for _, run in itertools.groupby(mine, key=lambda one: one.query_id)]
-    with_repeats = [run for run in runs if any(one.occasion == 2 for one in run)]
-    assert with_repeats
-    for run in with_repeats:
-        assert sum(one.occasion == 1 for one in run) >= sum(one.occasion == 2 for one in run)
-
-
-def test_the_share_of_repeats_is_met() -> None:
-    documents, queries = study([25] * 80)  # 2,000 pairs, of which the first half can be asked again
-    plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", repeats=0.1, seed=3)
-    repeats = Counter(one.assessor for one in plan if one.occasion == 2)
-    for name in ("a1", "a2"):
-        assert repeats[name] in (200, 201)
 
 
 def test_a_standing_plan_keeps_its_repeats_and_gets_none_anew() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from annot.base.records import Assignment, PairKey, Query
-from annot.judging.planning import FEWEST_BETWEEN, PlannedTogether, draw_plan, faults_of, give_back, hand_on, overlaps
+from annot.judging.planning import FEWEST_BETWEEN, draw_plan, faults_of, give_back, hand_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,21 +95,6 @@ def test_whoever_leaves_whenever_the_plan_stays_sound(
         open_loads={}, shares={}, barred={},
     )  # fmt: skip
     assert (again.plan, again.moved, again.given_up) == (left.plan, {}, ())
-
-
-def test_one_pair_a_person_is_spread_evenly_and_by_hours() -> None:
-    sizes = [40]
-    plan = drawn(sizes, ["a4"], assignment="per-pair", repeats=0.0, seed=1, k=1)
-
-    def received(shares: dict[str, float]) -> Counter[str]:
-        found = hand_on(
-            plan, leaver="a4", answered=(), successor=None, others=["a1", "a2", "a3"], together=False,
-            open_loads={}, shares=shares, barred={},
-        )  # fmt: skip
-        return Counter(map(str, found.moved.values()))
-
-    assert sorted(received({}).values()) == [13, 13, 14]
-    assert received({"a1": 2.0}) == {"a1": 20, "a2": 10, "a3": 10}
 
 
 def test_a_pair_that_nobody_may_take_is_not_assigned_and_a_later_plan_gives_it_away() -> None:
@@ -205,16 +189,6 @@ def test_every_fault_is_found(plan: Plan, said: str) -> None:
     assert said in faults(plan, [2])
 
 
-def test_a_pair_that_is_assigned_twice_is_found_once_for_each() -> None:
-    twice = (*SOUND, replace(SOUND[3], position=3))
-    assert [said for said in faults(twice, [2]) if "twice" in said] == ["q0 d1: assigned to a2 twice"] * 2
-
-
-def test_a_repeat_in_the_place_of_its_pair_is_a_fault_of_the_places_alone() -> None:
-    same = (*SOUND[:4], replace(SOUND[4], position=1))
-    assert faults(same, [2]) == ["a1: the positions should run from 1 to 3, but 2 is missing or used twice"]
-
-
 def test_who_left_with_open_pairs_and_who_settles_their_own_are_found() -> None:
     assert faults(SOUND, [2], left="a1", answered={("a1", PairKey("q0", "d0"))}) == [
         "a1: has left, with 2 unanswered pairs; reassign them with `annot assessor leave a1`"
@@ -239,11 +213,3 @@ def test_a_pair_that_the_lead_accepts_with_fewer_assessors_is_no_fault() -> None
     short, *others = faults_of(alone, documents=documents([2]), accepted=(), **asked)
     assert short.startswith("q0 d0: 1 assessor (a1), expected 2")
     assert faults_of(alone, documents=documents([2]), accepted={("q0", "d0")}, **asked) == tuple(others)
-
-
-def test_overlaps_count_the_pairs_of_both_once() -> None:
-    assert overlaps(SOUND, ["a1", "a2", "a3"]) == (
-        PlannedTogether("a1", "a2", 2),
-        PlannedTogether("a1", "a3", 0),
-        PlannedTogether("a2", "a3", 0),
-    )

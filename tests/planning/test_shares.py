@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-import pytest
 from annot.base.records import Query
 from annot.judging.planning import draw_plan
 from hypothesis import given, settings
@@ -68,13 +67,3 @@ def test_single_pairs_are_at_most_one_pair_from_the_best_possible(
     shares = dict(zip(NAMES, given_shares, strict=False))
     found = heaviest(loads([pairs], shares, assignment="per-pair", k=k, seed=seed), shares)
     assert found <= best_possible([1] * pairs, shares, k) + 1 / min(given_shares) + 1e-9
-
-
-@pytest.mark.parametrize("assignment", ["per-query", "per-pair"])
-def test_twice_the_hours_is_twice_the_pairs(assignment: str) -> None:
-    shares = {"a1": 2.0, "a2": 1.0, "a3": 1.0}
-    load = loads([20] * 24, shares, assignment=assignment, k=2, seed=3)
-    # Two a pair: the three of them can be 2 : 1 : 1, with a1 in every pair.
-    unit = 20 if assignment == "per-query" else 1
-    for name, wanted in (("a1", 480), ("a2", 240), ("a3", 240)):
-        assert load[name] == pytest.approx(wanted, abs=unit)

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from functools import partial
 
 import pytest
-from annot.base.errors import InputError
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
-from annot.ranking.corpus import Corpus, Statistics
+from annot.ranking.corpus import Corpus
 from annot.ranking.methods import RankingInputs, rank_all
 from annot.ranking.search import fit_lucene
 from indexed import corpus_of, inputs_of
@@ -89,23 +88,9 @@ def test_a_paper_ranks_by_its_whole_abstract(inputs: RankingInputs, papers: list
     assert found["p006"] == (), "its abstract is empty"
 
 
-def test_the_form_is_on_record(inputs: RankingInputs) -> None:
-    from annot.ranking.methods import METHODS
-
-    assert METHODS["abs_bm25"].settings(inputs) == {"tokens": "words", "k1": 1.5, "b": 0.75, "epsilon": 0.25}
-    assert METHODS["title_bm25lucene"].settings(inputs) == {"tokens": "words", "form": "lucene", "k1": 1.2, "b": 0.75}
-
-
 def test_documents_without_a_word_count_for_lucene_neither_in_n_nor_in_the_mean_length() -> None:
     corpus = corpus_of([Paper("a", "one", ()), Paper("b", "one two two", ()), Paper("c", "", ())])
     assert (corpus.filled("title", "words"), corpus.filled("abstract", "words")) == (2, 0)
     found = fit_lucene(corpus.statistics("title", "words"), 2, k1=1.2, b=0.75)
     assert found.mean_length == 2
     assert found.idf.tolist() == pytest.approx([math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)])
-
-
-def test_a_corpus_without_a_word_is_refused() -> None:
-    with pytest.raises(InputError, match="at least one token"):
-        fit_lucene(
-            Statistics(3, corpus_of([Paper("a", "", ())]).statistics("title", "words").frequency, 0), 0, k1=1, b=1
-        )

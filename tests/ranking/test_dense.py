@@ -13,11 +13,8 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import search as dense
 from annot.ranking import vectors
-from annot.ranking.search import Metric, Parts, search
+from annot.ranking.search import Metric, search
 from annot.ranking.vectors import Vectors, VectorsWriter
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
 from indexed import write_vectors
 
 
@@ -30,48 +27,6 @@ def brute_force(ids: list[str], matrix: np.ndarray, query: np.ndarray, metric: M
             cosine = float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted))
             scored.append(ScoredDoc(doc_id, 0.0 - distance if metric == "l2" else cosine))
     return ranked(scored)[:depth]
-
-
-# Small integers make many exact ties, many duplicates and some vectors of zeros.
-small = npst.arrays(np.float32, st.tuples(st.integers(1, 60), st.just(3)), elements=st.integers(-2, 2).map(float))
-
-
-@given(small, st.sampled_from(get_args(Metric)), st.integers(1, 70), st.sampled_from([1, 4, 1000]))
-def test_ties_at_the_boundary_are_settled_by_id(matrix: np.ndarray, metric: Metric, depth: int, block: int) -> None:
-    ids = [str(7919 * row % 1000) for row in range(len(matrix))]
-    queries = matrix[:3]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dense, "BLOCK", block)
-        patch.setattr(dense, "ROOM", max(1, block // 3))
-        found = search(matrix, strings_of(ids), queries, metric=metric, depths=np.full(len(queries), depth))
-    assert list(found) == [brute_force(ids, matrix, query, metric, depth) for query in queries]
-
-
-@pytest.mark.parametrize("metric", get_args(Metric))
-def test_runs_blocks_and_parts_change_no_ranking(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(8)
-    matrix = rng.normal(size=(500, 6)).astype(np.float32)
-    matrix[rng.random(500) < 0.1] = 0
-    usable = rng.random(500) < 0.7
-    ids = [f"d{number}" for number in rng.permutation(500)]
-    queries = np.concatenate([matrix[:3], matrix[-3:]])
-    monkeypatch.setattr(dense, "RUN", 70)
-    monkeypatch.setattr(dense, "BLOCK", 6 * 16)
-    monkeypatch.setattr(dense, "ROOM", 6 * 5)
-    source = Parts([matrix[:130], matrix[130:131], matrix[131:]])
-    depths = np.array([1, 20, 400, 20, 20, 20])
-    found = search(source, strings_of(ids), queries, metric=metric, depths=depths, usable=usable)
-    there = np.where(usable[:, None], matrix, 0)
-    expected = [
-        brute_force(ids, there, query, metric, depth) for query, depth in zip(queries, depths.tolist(), strict=True)
-    ]
-    assert list(found) == expected
-    # One query is the centre of the search itself.
-    for at, one in enumerate(expected):
-        alone = slice(at, at + 1)
-        assert search(source, strings_of(ids), queries[alone], metric=metric, depths=depths[alone], usable=usable) == [
-            one
-        ]
 
 
 @pytest.mark.parametrize("metric", get_args(Metric))
@@ -97,15 +52,6 @@ def test_near_ties_that_single_precision_cannot_tell_apart(
 def made(ids: tuple[str, ...] = ("a", "b", "c"), **facts: object) -> Vectors:
     matrix = np.arange(2 * len(ids), dtype=np.float32).reshape(-1, 2) + 1
     return Vectors(strings_of(ids), matrix, model="m", space="s", metric="l2", facts=facts)
-
-
-def test_vectors_come_back_from_their_folder(tmp_path: Path) -> None:
-    write_vectors(made(batch=8), tmp_path / "v")
-    back = vectors.load(tmp_path / "v", hint="")
-    assert isinstance(back.matrix, np.memmap)
-    assert (back.ids.to_pylist(), back.model, back.space, back.metric) == (["a", "b", "c"], "m", "s", "l2")
-    assert back.facts["batch"] == 8
-    assert [path.name for path in tmp_path.iterdir()] == ["v"]
 
 
 @pytest.mark.parametrize("metric", get_args(Metric))

@@ -62,19 +62,6 @@ def run(ws: Workspace, encoder: Encoder, told: list[Any] | None = None, **facts:
     )
 
 
-def test_every_paper_is_encoded_once_and_the_set_is_in_the_order_of_the_corpus(ws: Workspace) -> None:
-    encoder, told = Encoder(), list[Any]()
-    assert run(ws, encoder, told) == (5, 5)
-    assert encoder.read == list("pqrst")
-    assert told == [(2, 5), (2, 5), (4, 5), (4, 5), (5, 5), (5, 5)]
-    found = vectors.load(ws.vectors / "mine", hint="")
-    assert found.ids.to_pylist() == list("pqrst")
-    assert found.matrix[:, 0].tolist() == [ord(one) for one in "pqrst"]
-    assert found.matrix.dtype == np.float16
-    assert (found.model, found.space, found.facts["weights_sha256"]) == ("m", "s", "w")
-    assert list((ws.cache / "encoding").glob("*/*")) == []
-
-
 def test_what_is_there_is_not_encoded_again(ws: Workspace) -> None:
     run(ws, Encoder())
     before = (ws.vectors / "mine" / "vectors.json").stat().st_mtime_ns

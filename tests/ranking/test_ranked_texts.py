@@ -79,26 +79,6 @@ def test_a_text_ranks_as_the_paper_of_that_text_and_finds_that_paper_too(
             )
 
 
-@pytest.mark.parametrize("method", BY_TEXT)
-def test_papers_rank_the_same_with_texts_beside_them(
-    with_words: RankingInputs, papers: list[Paper], method: str
-) -> None:
-    ids = [one.paper_id for one in papers[:9]]
-    alone = ranked_by(with_words, method, papers=ids)
-    together = ranked_by(with_words, method, papers=ids, texts={"t": papers[50], "u": papers[51]})
-    assert {name: together[name] for name in ids} == alone
-    assert together.keys() - alone.keys() == {"t", "u"}
-
-
-def test_words_that_no_paper_has_change_nothing(with_words: RankingInputs, papers: list[Paper]) -> None:
-    plain = Paper("t", papers[1].title, papers[1].sentences)
-    more = Paper("u", papers[1].title, (*papers[1].sentences, "Zzyzx QUUX unheard-of."))
-    for method in BY_TEXT:
-        found = ranked_by(with_words, method, texts={"t": plain, "u": more, "none": Paper("n", "zzyzx", ("quux",))})
-        assert found["t"] == found["u"]
-        assert found["none"] == ()
-
-
 def test_a_text_has_the_cosines_of_scikit_learn(with_words: RankingInputs, papers: list[Paper]) -> None:
     vectorizer = TfidfVectorizer()
     matrix = vectorizer.fit_transform(" ".join(paper.sentences) for paper in papers)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Paper, ScoredDoc, ranked
+from annot.base.records import Paper
 from annot.ranking import search
 from annot.ranking.corpus import Rows, Statistics
 from annot.ranking.methods import RankingInputs
@@ -42,34 +42,6 @@ def test_tfidf_vectors_are_those_of_scikit_learn(
     np.testing.assert_allclose(idf[columns], vectorizer.idf_, rtol=1e-14)
     found = vstack(list(search.blocks(inputs.corpus, field, size=23)), format="csr")  # type: ignore[arg-type]
     np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-6)
-
-
-@pytest.mark.parametrize("block", [7, 20_000])
-def test_tfidf_ranking_is_the_sorted_cosines_without_zeros(
-    inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "BLOCK", block)
-    matrix = TfidfVectorizer().fit_transform(abstracts_of(papers))
-    cosines = (matrix @ matrix.T).toarray()
-    ids = inputs.corpus.paper_ids.to_pylist()
-    queries = np.arange(0, len(papers), 3)
-    depths = 5 + queries % 40
-    counts = inputs.corpus.counts("abstract", "terms", queries)
-    found = search.rank_by_terms(
-        inputs.corpus, "abstract", search.Tfidf(inputs.corpus, "abstract"), counts, depths=depths
-    )
-    for query, depth, ranking in zip(queries, depths, found, strict=True):
-        expected = ranked(ScoredDoc(ids[row], score) for row, score in enumerate(cosines[query]) if score > 0)
-        assert ranking == expected[:depth]
-
-
-def test_cosines_with_chosen_sentences(inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts) -> None:
-    vectorizer = TfidfVectorizer()
-    matrix = vectorizer.fit_transform(abstracts_of(papers))
-    query = inputs.corpus.sentences("p001", [0], "terms")
-    rows = inputs.corpus.counts("abstract", "terms", every_row(papers))
-    expected = (vectorizer.transform([papers[1].sentences[0]]) @ matrix.T).toarray()
-    np.testing.assert_allclose(search.tfidf_cosines(query, rows, inputs.idf), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k1", "b", "epsilon"), [(1.5, 0.75, 0.25), (0.9, 0.4, 0.1)])

@@ -13,7 +13,7 @@ from annot.base import array_files
 from annot.base.array_files import as_arrays, as_strings, strings_of
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
-from annot.ranking.corpus import FIELDS, RULES, Corpus, Field, Rule, Sparse, make_shard
+from annot.ranking.corpus import RULES, Corpus, Field, Rule, Sparse, make_shard
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indexed import batches, corpus_of
@@ -82,42 +82,10 @@ def test_sentences_that_are_not_there_are_named_together() -> None:
     assert caught.value.faults == ("p: no sentence 2, expected 0 to 1", "p: no sentence -1, expected 0 to 1")
 
 
-def test_batches_do_not_show(papers: list[Paper]) -> None:
-    whole, small = make_shard(batches(papers)), make_shard(batches(papers, size=7))
-    assert whole.keys() == small.keys()
-    for name in whole:
-        assert np.array_equal(whole[name], small[name]), name
-
-
 def test_an_id_that_comes_twice_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         corpus_of([Paper("p", "a", ()), Paper("q", "b", ()), Paper("p", "c", ())], shard=2)
     assert caught.value.faults == ("p: more than one paper has this id",)
-
-
-def test_counts_are_the_tokens_of_each_document(papers: list[Paper], corpus: Corpus) -> None:
-    rows = np.array([9, 3, 3, *range(len(papers))])
-    counts = corpus.counts("abstract", "words", rows)
-    frequency: Counter[str] = Counter()
-    for at, row in enumerate(rows.tolist()):
-        expected = Counter(WORD.findall(" ".join(papers[row].sentences).lower()))
-        assert counted(corpus, counts[at], "words") == expected
-        frequency.update(set(expected) if at > 2 else ())
-    statistics = corpus.statistics("abstract", "words")
-    found = zip(corpus.tokens("words").to_pylist(), statistics.frequency.tolist(), strict=True)
-    assert {token: number for token, number in found if number} == frequency
-    assert statistics.running == int(counts[3:].sum())
-
-
-def test_what_is_kept_of_a_corpus_does_not_depend_on_its_shards(papers: list[Paper], corpus: Corpus) -> None:
-    whole = corpus_of(papers)
-    for rule in RULES:
-        assert corpus.tokens(rule).equals(whole.tokens(rule))
-        found, expected = (one.counts("abstract", rule, np.arange(len(papers))) for one in (corpus, whole))
-        assert (found != expected).nnz == 0
-    for field in FIELDS:
-        assert corpus.norms(field).tobytes() == whole.norms(field).tobytes()
-    assert corpus.paper_ids.to_pylist() == [paper.paper_id for paper in papers]
 
 
 def test_a_shard_comes_back_from_its_folder(papers: list[Paper], tmp_path: Path) -> None:

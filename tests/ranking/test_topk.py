@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from annot.base.array_files import strings_of
-from annot.base.records import ScoredDoc, ranked, round_score
+from annot.base.records import ScoredDoc, ranked
 from annot.ranking.search import ROUNDING_STEP, TopK, best
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,31 +61,6 @@ def test_scores_with_an_error_keep_whatever_might_be_among_the_best(seed: int, d
     for whole in (top, informed):
         (kept,) = whole.candidates(error=np.array([2 * largest[-1]]))
         assert set(np.argsort(-true)[:depth]) <= set(kept[0].tolist())
-
-
-def test_what_is_known_of_the_best_keeps_the_rest_out() -> None:
-    line = np.random.default_rng(0).random((1, 1000))
-    top = TopK(np.array([10]), relative=ROUNDING_STEP, least=np.sort(line)[:, -3])
-    top.push(0, line, error=np.zeros(1))
-    ((rows, _),) = top.candidates(error=np.zeros(1))
-    assert sorted(rows.tolist()) == sorted(np.argsort(line[0])[-3:].tolist())
-
-
-def test_far_fewer_are_kept_than_pass() -> None:
-    top = TopK(np.array([10]), relative=ROUNDING_STEP)
-    for start, line in enumerate(np.random.default_rng(0).random((200, 1, 50))):
-        top.push(50 * start, line, error=np.zeros(1))
-    ((rows, scores),) = top.candidates(error=np.zeros(1))
-    assert len(rows) == len(scores) == 10
-
-
-@given(st.floats(1e-300, 1e300), st.floats(-1, 1))
-def test_one_rounding_step_is_wide_enough(score: float, way: float) -> None:
-    other = score * (1 + way * 1e-5)
-    if round_score(score) == round_score(other):
-        assert abs(score - other) <= ROUNDING_STEP * max(score, other)
-    beyond = score * (1 - 1.01 * ROUNDING_STEP)
-    assert round_score(beyond) < round_score(score)
 
 
 def test_a_score_exactly_as_far_below_as_two_may_be_tied_stays_and_one_further_below_goes() -> None:

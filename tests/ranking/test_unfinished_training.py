@@ -127,13 +127,3 @@ def test_only_what_the_same_training_kept_whole_is_used(
     passes.clear()
     assert np.array_equal(train(inputs, tmp_path / "ended"), unbroken)
     assert passes == ([3, 4] if spoilt == "nothing" else [1, 2, 3, 4])
-
-
-def test_passes_are_kept_as_often_as_it_is_worth(
-    inputs: RankingInputs, tmp_path: Path, passes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(unfinished, "BETWEEN", 1e9)
-    with pytest.raises(Ended):
-        train(inputs, tmp_path, last=3)
-    assert passes == [1, 2, 3]
-    assert not list(tmp_path.iterdir())

@@ -11,7 +11,6 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.settings import Settings
 from annot.ranking.given_vectors import (
-    absent_by_default,
     check_replaceable,
     check_set_name,
     imported_word_vectors,
@@ -78,12 +77,6 @@ def test_a_name_that_could_be_of_several_spaces_says_none(ws: Workspace) -> None
     assert (only_space(ws, "mine"), only_space(ws, "own")) == (None, "own")
 
 
-def test_the_default_method_without_vectors_is_named_until_they_are_there(ws: Workspace) -> None:
-    assert absent_by_default(ws) == ("specter",)
-    about(ws, "specter")
-    assert absent_by_default(ws) == ()
-
-
 def test_recorded_files_are_named_with_hash_and_record(ws: Workspace) -> None:
     about(ws, "b", files={"ids.txt": "1", "vectors.npy": "2"})
     about(ws, "a")
@@ -147,22 +140,6 @@ def test_the_hash_of_weights_is_that_of_their_files_and_names(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("system", "given", "at_once"),
-    [
-        ("cosentbert", {}, 48),
-        ("cosentbert", {"batch": 8}, 8),
-        ("cosentbert", {"batch": 8, "at_once": 8}, 8),
-        ("cosentbert", {"batch": "8", "at_once": 2}, 2),
-        ("specter-id", {"at_once": 1}, 1),
-    ],
-)
-def test_no_more_examples_are_read_at_once_than_are_in_a_batch(
-    system: str, given: dict[str, Any], at_once: int
-) -> None:
-    assert recipe_of(system, **given).settings.at_once == at_once
-
-
-@pytest.mark.parametrize(
     ("system", "given", "problem"),
     [
         ("cosentbert", {"at_once": 1}, "at_once: found 1, expected 2 or more"),
@@ -177,28 +154,3 @@ def test_no_more_examples_are_read_at_once_than_are_in_a_batch(
 def test_settings_of_a_training_that_do_not_fit_are_refused(system: str, given: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         recipe_of(system, **given)
-
-
-def test_systems_are_trained_as_their_papers_say() -> None:
-    # SPECTER, section 4: batch size 32, two epochs, margin 1, 2e-5; Aspire, appendix: batches of 30, one epoch.
-    specter, aspire = recipe_of("specter-id"), recipe_of("ot-aspire")
-    own = specter.settings
-    assert (own.batch, own.epochs, own.margin, own.learning_rate, own.warm_up, own.check_every) == (
-        32,
-        2,
-        1,
-        2e-5,
-        0.1,
-        0,
-    )
-    assert (own.patience, own.temperature, own.entropy, own.seed, own.at_once) == (5, 0.5, 20, 0, 4)
-    assert (aspire.settings.batch, aspire.settings.epochs, aspire.settings.warm_up, aspire.examples) == (
-        30,
-        1,
-        2000,
-        1_300_000,
-    )
-    assert (aspire.aligned, recipe_of("ts+ot-aspire").aligned) == (False, True)
-    assert [recipe_of(name).two_towers for name in ("ictsentbert", "cosentbert")] == [True, False]
-    assert recipe_of("cosentbert").settings.warm_up == 300
-    assert recipe_of("ictsentbert").settings.warm_up == 12_000

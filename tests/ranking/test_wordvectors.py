@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.ranking import word_vectors
 from annot.ranking.methods import RankingInputs
@@ -53,18 +52,6 @@ def test_one_seed_gives_one_result_whatever_the_hash_seed(tmp_path: Path) -> Non
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
     assert run("a", hash_seed="1") == run("b", hash_seed="2")
-
-
-def test_another_seed_gives_another_result(inputs: RankingInputs, tmp_path: Path) -> None:
-    made = [
-        word_vectors.train(
-            inputs.corpus, memory=2**31, scratch=tmp_path,
-            after_epoch=print, **TINY | {"seed": seed},
-        ).matrix
-        for seed in (7, 7, 8)
-    ]  # fmt: skip
-    assert np.array_equal(made[0], made[1])
-    assert not np.allclose(made[0], made[2])
 
 
 @pytest.fixture
@@ -165,24 +152,6 @@ def test_a_sample_is_drawn_by_the_seed_and_read_alone(
     assert set(made.words) == {word for word in totals if totals[word] >= 2}
 
 
-def test_passes_follow_from_the_running_words(
-    inputs: RankingInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def passes() -> int:
-        made = word_vectors.train(
-            inputs.corpus, memory=2**31, scratch=tmp_path,
-            after_epoch=lambda done, total: None, **TINY | {"epochs": "auto"},
-        )  # fmt: skip
-        return int(made.facts["epochs"])
-
-    running_words = inputs.corpus.statistics("abstract", "words").running
-    assert passes() == 20
-    monkeypatch.setattr(word_vectors, "TRAINED_WORDS", int(2.5 * running_words))
-    assert passes() == 3
-    monkeypatch.setattr(word_vectors, "TRAINED_WORDS", 1)
-    assert passes() == 1
-
-
 def test_the_fast_mode_is_gensims_own_with_as_many_workers(
     inputs: RankingInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,24 +173,6 @@ def test_the_fast_mode_is_gensims_own_with_as_many_workers(
     assert asked["workers"] == 3
     assert made.facts["workers"] == 3
     assert np.isfinite(made.matrix).all()
-
-
-def test_no_frequent_word_is_told(inputs: RankingInputs, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no word occurs 100000 times"):
-        word_vectors.train(
-            inputs.corpus, memory=2**31, scratch=tmp_path,
-            after_epoch=print, **TINY | {"min_count": 100_000},
-        )  # fmt: skip
-
-
-def test_stored_vectors_come_back(tmp_path: Path) -> None:
-    made = WordVectors(("b", "a"), np.array([[1, 2], [3, 4]], np.float32), {"seed": 1})
-    word_vectors.save(made, tmp_path / "w")
-    back = word_vectors.load(tmp_path / "w")
-    assert (back.words, back.facts) == (made.words, made.facts)
-    assert np.array_equal(back.matrix, made.matrix)
-    with pytest.raises(MissingInput):
-        word_vectors.load(tmp_path / "none")
 
 
 @pytest.mark.parametrize("weighted", [False, True])

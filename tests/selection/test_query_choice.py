@@ -82,19 +82,6 @@ def test_a_choice_keeps_its_promises(seed: int, count: int, share: float) -> Non
     assert found.imbalance == sum(number**2 for number in counts)
 
 
-@settings(deadline=None, max_examples=20)
-@given(st.integers(0, 1000), st.integers(1, 50))
-def test_counts_differ_by_at_most_one_where_every_kind_has_enough_papers(seed: int, count: int) -> None:
-    rows = [
-        row(f"{period}{kind}{at}", period=f"{period}-{period}", year=None, type=kind, facets=FACETS)
-        for period, kind, at in product((1995, 2001, 2007), PAPER_TYPES[:4], range(5))
-    ]
-    found = chosen_from(rows, count, seed=seed)[1]
-    for shares in (found.by_period, found.by_type, found.by_facet):
-        counts = [entry.chosen for entry in shares]
-        assert max(counts) - min(counts) <= 1
-
-
 def brute_force(candidates: Sequence[SheetRow], singles: int, doubles: int) -> int:
     """The least imbalance of all choices, one by one."""
     best: int | None = None
@@ -144,14 +131,6 @@ def test_the_same_seed_gives_the_same_choice_in_any_order_of_rows_and_another_se
     assert {chosen_from(rows, 30, seed=seed)[0] for seed in range(5)} != {chosen_from(rows, 30)[0]}
 
 
-def test_some_papers_give_two_facets_in_the_wanted_share() -> None:
-    rows = [row(f"p{at}", facets=FACETS) for at in range(60)]
-    found = chosen_from(rows, 30, share=0.5)[1]
-    assert (found.papers, found.two_facet_papers, found.two_facet_papers_wanted) == (20, 10, 10)
-    assert chosen_from(rows, 30, share=0.0)[1].papers == 30
-    assert chosen_from(rows, 30, share=1.0)[1].papers == 15
-
-
 def test_where_few_papers_have_two_facets_or_papers_are_few_the_share_gives_way_and_says_so() -> None:
     rows = [row(f"p{at}", facets=("method", "result") if at < 2 else ("method",)) for at in range(20)]
     found = chosen_from(rows, 15, share=0.5)[1]
@@ -187,14 +166,6 @@ def test_what_to_rate_first_evens_the_periods_out_in_the_order_of_the_sheet() ->
     with pytest.raises(InputError, match="found 1 eligible") as caught:
         chosen_from(some, 4)
     assert caught.value.faults == ("rate first, from 1994-1999: a3", "rate first, from 2000-2004: b3")
-
-
-def test_papers_are_taken_unrated_where_no_rating_is_asked_for() -> None:
-    rows = [row(f"p{at}", type=None, rating=None, facets=FACETS[at % 2 :]) for at in range(6)]
-    chosen, found = chosen_from([*rows, row("p9", type=None, rating=None, facets=())], 6, min_rating=None)
-    assert len(chosen) == 6
-    assert found.left_out == (("no facet", 1),)
-    assert found.by_type == ()
 
 
 def test_a_facet_in_the_sheet_that_a_paper_has_no_sentences_for_is_refused() -> None:

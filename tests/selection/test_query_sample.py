@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from annot.base.errors import InputError
 from annot.pools.selection import periods_of, sample
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sheet_rows import PERIODS
 
@@ -24,19 +24,6 @@ def test_the_sample_draws_papers_of_each_period_from_that_period() -> None:
         assert len(set(period.paper_ids)) == 20
         assert all(period.start <= year_of[paper_id] <= period.end for paper_id in period.paper_ids)
         assert not period.short
-
-
-@settings(deadline=None)
-@given(
-    st.dictionaries(st.text("abc", min_size=1, max_size=4), st.integers(2000, 2004), min_size=1, max_size=20),
-    st.integers(0, 5),
-)
-def test_papers_of_other_periods_change_nothing_in_a_period(others: dict[str, int], seed: int) -> None:
-    alone = sample(YEARS, periods=PERIODS, per_period=20, seed=seed)
-    joined = sample([*others.items(), *YEARS], periods=PERIODS, per_period=20, seed=seed)
-    for at in (0, 2, 3, 4):
-        assert joined.periods[at] == alone.periods[at]
-    assert joined.periods[1].available == alone.periods[1].available + len(others)
 
 
 def test_the_sample_does_not_depend_on_the_order_of_the_corpus_but_on_the_seed() -> None:
@@ -63,12 +50,6 @@ def test_every_paper_of_a_period_is_drawn_about_equally_often() -> None:
     assert all(124 <= times[paper_id] <= 236 for paper_id, _ in ids)
 
 
-def test_periods_with_equally_many_papers_are_drawn_apart() -> None:
-    years = [(f"{year}-{number:02}", year) for year in (1995, 2001) for number in range(40)]
-    first, second = sample(years, periods=PERIODS[:2], per_period=10, seed=1).periods
-    assert [paper_id[-2:] for paper_id in first.paper_ids] != [paper_id[-2:] for paper_id in second.paper_ids]
-
-
 def test_a_period_with_too_few_papers_says_so_and_gives_them_all() -> None:
     years = [("a", 1994), ("b", 1999), ("c", 2000), ("d", None), ("e", 2020), ("f", 801)]
     drawn = sample(years, periods=PERIODS, per_period=2, seed=1)
@@ -86,10 +67,6 @@ def test_periods_that_overlap_or_run_backwards_and_doubled_ids_are_refused() -> 
     with pytest.raises(InputError, match="twice") as caught:
         sample([("a", 1994), ("b", 1994), ("a", None)], periods=PERIODS, per_period=2, seed=1)
     assert caught.value.faults == ("a",)
-
-
-def test_periods_of_a_corpus_of_csfcubes_years_are_those_of_csfcube() -> None:
-    assert periods_of(Counter(year for _, year in YEARS)) == PERIODS
 
 
 @pytest.mark.parametrize(

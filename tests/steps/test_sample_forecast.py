@@ -186,3 +186,10 @@ def test_hours_have_as_many_disputes_as_the_pairs_of_a_share_and_not_as_those_of
         pi = probabilities(frozen, share=of, rule=Rule(seed=1, across=ACROSS[0], floor=0.05, unranked=1.0))
         disputes = sum(p for of_query in pi.values() for doc_id, p in of_query.items() if doc_id < "d10")
         assert hours - expected(of) * PAIR_HOURS == pytest.approx(disputes, rel=0.0 if share is None else 0.2, abs=1e-6)
+
+
+def test_a_share_is_never_below_what_is_drawn(ws: Workspace) -> None:
+    make(ws, 0.5)
+    with pytest.raises(InputError, match=r"--hours 4: enough for 0.333\d? of the pools, but 0.5 of them are drawn"):
+        found(ws, hours=4.0)
+    assert found(ws, hours=8.0).share == pytest.approx(0.6667, abs=0.0002)

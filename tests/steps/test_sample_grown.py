@@ -234,3 +234,18 @@ def _planned(ws: Workspace) -> set[tuple[str, str]]:
 
 def _drawn(sample: PoolSample) -> set[tuple[str, str]]:
     return {pair for pair, one in sample.pairs.items() if one.drawn}
+
+
+def test_where_all_is_planned_whole_there_is_nothing_to_draw_until_the_pools_grow(ws: Workspace) -> None:
+    make(ws)
+    with pytest.raises(InputError, match="240 pairs of whole pools are planned already") as error:
+        make(ws, 0.3)
+    assert "annot plan --withdraw" in str(error.value.hint)
+    with pytest.raises(InputError, match="--only-new: all pairs of the pools are planned already"):
+        grow(ws, 0.3, only_new=True)
+    top_up(ws, "p1")
+    made = grow(ws, 0.33, only_new=True)
+    sample = on_record(ws)
+    assert (len(of_batch(sample, 0)), len(of_batch(sample, 1))) == (240, 30)
+    assert sum(one.probability for one in sample.pairs.values()) == pytest.approx(240 + 9.9, abs=1e-3)
+    assert made.pairs == len(drawn(ws)) < 270

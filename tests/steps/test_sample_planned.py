@@ -138,3 +138,10 @@ def test_the_check_of_the_plan_draws_the_sample_once_more(ws: Workspace) -> None
     assert f"{' '.join(pairs[0])}: rank 59 on record, 1 by its rankings" in spoilt(pairs[0], rank=59)
     ranked = {"abs_tfidf": 1, "title_tfidf": 9}
     assert f"{' '.join(pairs[0])}: rank 9 by title_tfidf on record, 1 by the pool" in spoilt(pairs[0], ranks=ranked)
+
+
+def test_the_rule_stays_once_pairs_are_drawn(ws: Workspace) -> None:
+    make(ws, 0.3)
+    with pytest.raises(InputError, match="the rule of a sample cannot change") as error:
+        make(ws.replaced("sample", floor=0.2), 0.5)
+    assert error.value.faults == ("sample.floor: found 0.2, drawn with 0.05",)

@@ -61,7 +61,7 @@ class Machine:
         patch.setattr(encoder_training.system, "digest_of", lambda path: f"of {path.name}")
         patch.setattr(encoder_training.encoders, "open_text_encoder", lambda *_, device: "an aligner")
         patch.setattr(encoder_training, "EncoderTrainer", self._training)
-        patch.setattr(encoder_training, "learning_curve", self._drawing)
+        patch.setattr(encoder_training, "lines", self._drawing)
 
     def _examples(self, path: Path) -> Given:
         return Given(path, self.checked)
@@ -73,8 +73,8 @@ class Machine:
 
         return SimpleNamespace(run=run)
 
-    def _drawing(self, losses: dict[str, Any], *, unit: str) -> Any:
-        self.losses.append({**losses, "unit": unit})
+    def _drawing(self, losses: dict[str, Any], *, across: str, up: str) -> Any:
+        self.losses.append({**losses, "axes": (across, up)})
         return SimpleNamespace(wide="<svg/>")
 
 
@@ -109,7 +109,7 @@ def test_weights_record_and_curve_are_in_one_folder(tmp_path: Path, monkeypatch:
     head, first, _ = (out / "curve.csv").read_text(encoding="utf-8").splitlines()
     assert head.startswith("step,")
     assert first.startswith("0,")
-    assert machine.losses == [{"training": [(10, 0.75)], "dev": [(0, 0.5), (10, 0.25)], "unit": "loss"}]
+    assert machine.losses == [{"training": [(10, 0.75)], "dev": [(0, 0.5), (10, 0.25)], "axes": ("step", "loss")}]
 
 
 def test_the_same_training_again_is_known_and_another_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

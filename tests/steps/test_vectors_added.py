@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, MissingInput
 from annot.base.records import Topic
 from annot.pools.pool_design import unranked_texts
 from annot.ranking.given_vectors import Coverage, Form, ImportedVectors, ImportedWordVectors
@@ -189,3 +189,13 @@ def test_what_vectors_were_computed_on_is_part_of_their_record(
     assert (facts["device"], facts["computed_in"], facts["batch"]) == (kind, computed_in, 8)
     assert facts["precision"] == found.precision == ("float16" if half else "float32")
     assert (found.papers, found.encoded, found.metric, found.device) == (10, 3, "cosine", device)
+
+
+def test_a_model_of_the_hub_has_one_slash(ws: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    with pytest.raises(MissingInput, match=r"no weights in|libraries that it needs are not installed"):
+        vectors._model(ws, "mine", "someone/some-model")
+    for wrong in ("nothing", "a/b/c"):
+        with pytest.raises(InputError, match="no such folder, and no encoder of this name"):
+            vectors._model(ws, "mine", wrong)

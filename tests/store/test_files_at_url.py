@@ -71,18 +71,6 @@ def test_workers_read_what_they_do_not_see(corpus: Path) -> None:
         assert list(map_shards(ids_of, groups, engine=engine)) == [["p00", "p01", "p02"], ["p10", "p11", "p12"]]
 
 
-def test_files_are_put_there_once_and_a_changed_corpus_beside_them(corpus: Path) -> None:
-    far = corpus.parent / "far"
-    first = unseen(corpus, f"file://{far}")
-    before = {path.name: path.stat().st_mtime_ns for path in far.iterdir()}
-    assert unseen(corpus, f"file://{far}") == first
-    assert {path.name: path.stat().st_mtime_ns for path in far.iterdir()} == before
-    with PaperWriter(corpus, name="part-00002.parquet") as writer:
-        writer.add(Paper("new", "Another title", ("Another sentence.",)))
-    assert [ids_of(group) for group in unseen(corpus, f"file://{far}")] == [["p00", "p01", "p02"], ["new"]]
-    assert len(list(far.iterdir())) == 3
-
-
 def test_a_file_that_is_another_is_refused(corpus: Path) -> None:
     far = corpus.parent / "far"
     group = unseen(corpus, f"file://{far}")[0]
@@ -91,18 +79,6 @@ def test_a_file_that_is_another_is_refused(corpus: Path) -> None:
     with pytest.raises(InputError, match="its bytes do not have the hash in its name"):
         ids_of(group)
     assert not list((corpus.parent / "fetched").rglob("*.parquet"))
-
-
-@pytest.mark.parametrize("url", ["nosuch://bucket/a", "file:///proc/nowhere"])
-def test_a_url_that_takes_no_files_is_told(corpus: Path, url: str) -> None:
-    with pytest.raises(InputError, match=url) as caught:
-        unseen(corpus, url)
-    assert "annot.toml" in str(caught.value.hint)
-
-
-def test_a_file_that_is_not_there_is_told(corpus: Path) -> None:
-    with pytest.raises(InputError, match="gone"):
-        local_copy(f"file://{corpus}/gone.parquet")
 
 
 def test_what_others_put_since_the_place_was_listed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,24 +65,6 @@ def test_the_version_of_a_later_program_is_refused(monkeypatch: pytest.MonkeyPat
         schema.version_of(connection)
 
 
-def test_other_tables_are_refused_at_the_present_version_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = in_memory()
-    schema.note_version(connection, len(schema.MIGRATIONS))
-    monkeypatch.setattr(schema, "schema_sha256", lambda: "another")
-    with pytest.raises(StoreError, match="unreleased"):
-        schema.version_of(connection)
-    plant(monkeypatch, lambda _: None)
-    assert schema.version_of(connection) == len(schema.MIGRATIONS) - 1
-
-
-def test_of_another_programs_tables_the_first_three_are_named() -> None:
-    connection = in_memory()
-    for name in "dcba":
-        connection.execute(text(f"CREATE TABLE {name} (x INTEGER)"))
-    with pytest.raises(StoreError, match=r"another program \(a, b, c, \.\.\.\)"):
-        schema.version_of(connection)
-
-
 @pytest.fixture
 def labelled(tmp_path: Path) -> Store:
     store = open_store(f"sqlite:///{tmp_path / 'annot.db'}")

@@ -14,13 +14,12 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
-from annot.store.papers import PaperWriter, corpus_sha256, count_papers, find_papers, paper_ids, read_papers
+from annot.store.papers import PaperWriter, corpus_sha256, find_papers, paper_ids, read_papers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 FULL = Paper("p1", "A title", ("One.", "Two."), 1999, ("background", "method"), ("p2", "elsewhere"))
 BARE = Paper("p0", "", ())
-EMPTY_LABELS = Paper("p2", "Ünïcödé \N{GRINNING FACE}", ("",), None, ("other",), ())
 
 
 def write(folder: Path, *written: Paper, name: str | None = None) -> Path:
@@ -35,15 +34,6 @@ def many(count: int, *, start: int = 0) -> list[Paper]:
         Paper(f"p{n:07d}", f"Title {n}", (f"Sentence {n}.", "Another."), 2000 + n % 20, None, (f"p{n + 1:07d}",))
         for n in range(start, start + count)
     ]
-
-
-def test_papers_come_back_in_the_order_of_files_and_rows(tmp_path: Path) -> None:
-    assert write(tmp_path, FULL, BARE).name == "part-00001.parquet"
-    assert write(tmp_path, EMPTY_LABELS).name == "part-00002.parquet"
-    write(tmp_path, Paper("first", "t", ("s",)), name="a.parquet")
-    assert list(read_papers(tmp_path)) == [Paper("first", "t", ("s",)), FULL, BARE, EMPTY_LABELS]
-    assert paper_ids(tmp_path) == ("first", "p1", "p0", "p2")
-    assert count_papers(tmp_path) == 4
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -77,14 +67,6 @@ def test_any_papers_come_back_and_their_hash_does_not_see_how_they_are_cut(
     assert corpus_sha256(whole) == corpus_sha256(parts)
 
 
-def test_the_hash_does_not_see_compression_and_row_groups(tmp_path: Path) -> None:
-    path = write(tmp_path / "one", *many(100), FULL, BARE, EMPTY_LABELS)
-    table = pyarrow.parquet.read_table(path)
-    (tmp_path / "two").mkdir()
-    pyarrow.parquet.write_table(table, tmp_path / "two" / "x.parquet", compression="none", row_group_size=7)
-    assert corpus_sha256(tmp_path / "one") == corpus_sha256(tmp_path / "two")
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -116,11 +98,6 @@ def test_the_hash_sees_where_a_paper_ends_and_no_year_is_not_the_year_0(tmp_path
     assert len({corpus_sha256(tmp_path / name) for name in corpora}) == len(corpora)
 
 
-def test_columns_that_are_not_wanted_stay_empty(tmp_path: Path) -> None:
-    write(tmp_path, FULL)
-    assert list(read_papers(tmp_path, ["title", "year"])) == [Paper("p1", "A title", (), 1999)]
-
-
 def test_papers_are_found_by_id_over_files_and_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annot.store.papers.ROWS_IN_GROUP", 10)
     corpus = many(95)
@@ -132,18 +109,6 @@ def test_papers_are_found_by_id_over_files_and_row_groups(tmp_path: Path, monkey
     assert list(found) == sorted(set(wanted))
     assert list(found.values()) == [corpus[at] for at in (9, 10, 51, 52, 94)]
     assert find_papers(tmp_path, []) == {}
-
-
-def test_an_empty_corpus_names_the_command(tmp_path: Path) -> None:
-    for read in (corpus_sha256, paper_ids, count_papers, lambda folder: list(read_papers(folder))):
-        with pytest.raises(MissingInput) as caught:
-            read(tmp_path / "corpus")
-        assert "annot corpus add" in (caught.value.hint or "")
-
-
-def test_no_papers_make_no_file(tmp_path: Path) -> None:
-    write(tmp_path)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -161,20 +126,6 @@ def test_an_error_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     write(tmp_path, BARE, name="x.parquet")
     assert list(read_papers(tmp_path)) == [BARE]
-
-
-def test_labels_of_another_number_than_sentences_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="1 label for 2 sentences"):
-        write(tmp_path, Paper("p1", "t", ("a", "b"), labels=("method",)))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_two_writers_of_one_file_refuse_each_other(tmp_path: Path) -> None:
-    with PaperWriter(tmp_path) as writer:
-        writer.add(FULL)
-        with pytest.raises(InputError, match="another process"), PaperWriter(tmp_path):
-            pass
-    assert list(read_papers(tmp_path)) == [FULL]
 
 
 KILLED = """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from annot.base.errors import InputError, StoreError
+from annot.base.errors import StoreError
 from annot.base.records import Assignment, PairKey
-from annot.store import people, projects, runs
+from annot.store import people, projects
 from annot.store.database import Store
-from annot.store.models import ImportedSource, Project, Session, StoredRound, StoredRun
+from annot.store.models import Project, Session, StoredRound
 from stored import PLAN
 
 # People and plan
@@ -44,14 +44,6 @@ def test_the_plan_comes_back_and_keeps_the_day_it_was_made(study: Store) -> None
         assert people.read_assignments(session) == tuple(moved)
         assert people.withdraw_plan(session) == 2
         assert people.read_plan(session) is None
-
-
-def test_a_plan_names_every_unknown_query_and_assessor(study: Store) -> None:
-    with pytest.raises(InputError) as caught, study.begin() as session:
-        people.replace_plan(session, [Assignment("x", "d", "a1", 1), Assignment("y", "d", "a1", 2)], plan=PLAN)
-    assert caught.value.faults == ("x: no such query", "y: no such query")
-    with pytest.raises(InputError, match="unknown assessor"), study.begin() as session:
-        people.replace_plan(session, [Assignment("p1-method", "d", "a7", 1)], plan=PLAN)
 
 
 # Projects and tasks
@@ -117,15 +109,6 @@ def test_an_id_that_a_restored_server_gives_again_is_another_project(study: Stor
         assert found == {"a1": (41, "2031-02-03"), "a2": (None, None)}
 
 
-def test_tasks_are_noted_anew_with_the_numbers_that_the_server_gives_again(study: Store) -> None:
-    first, second, third = (PairKey("p1-method", name) for name in ("d1", "d2", "d3"))
-    with study.begin() as session:
-        project = opened(session).project
-        projects.record_tasks(session, project, {first: 1, second: 2, third: 3})
-        projects.renew_tasks(session, project, [first, second], {second: 3})
-        assert projects.read_tasks(session, project) == {second: 3}
-
-
 def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: Store) -> None:
     tasks = {PairKey("p1-method", "d1"): 1}
     with study.begin() as session:
@@ -139,32 +122,3 @@ def test_another_project_on_the_server_forgets_the_tasks_of_the_old_one(study: S
 
 
 # Splits, runs, imports
-
-
-def test_splits_come_back_by_name_and_fold(study: Store) -> None:
-    folds = {"two": ["p2-method"], "one": ["p1-method", "p1-background"], "both": ["p2-method", "p1-method"]}
-    with study.begin() as session:
-        runs.put_split(session, "all", folds)
-        runs.put_split(session, "all", folds)
-        runs.put_split(session, "method", {"one": ["p1-method"]})
-        assert runs.read_splits(session)["all"] == {
-            "both": ("p1-method", "p2-method"),
-            "one": ("p1-background", "p1-method"),
-            "two": ("p2-method",),
-        }
-        runs.put_split(session, "all", {"one": ["p2-method"]})
-        assert runs.read_splits(session) == {"all": {"one": ("p2-method",)}, "method": {"one": ("p1-method",)}}
-        with pytest.raises(InputError, match="unknown query"):
-            runs.put_split(session, "all", {"one": ["p9-method"]})
-
-
-def test_runs_and_imports_come_back(store: Store) -> None:
-    first, second = StoredRun("b", "bm25", {"k1": 1.5}, "h1"), StoredRun("a", "tfidf", {}, "h2")
-    with store.begin() as session:
-        runs.put_runs(session, [first, second])
-        runs.put_runs(session, [first, second._replace(sha256="h3")])
-        assert runs.read_runs(session) == (second._replace(sha256="h3"), first)
-        source = ImportedSource("csfcube", "h", {"papers": 3})
-        for facts in ({"papers": 3}, {"papers": 4}):
-            runs.put_import(session, source._replace(facts=facts))
-        assert runs.read_imports(session) == (source._replace(facts={"papers": 4}),)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from annot.base.errors import InputError, MissingInput, StoreError
-from annot.base.records import Addition, Assignment, Draw, Pool, PoolEntry, Query, Source
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Addition, Assignment, Query, Source
 from annot.store import facet_labels, people, pools
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
@@ -18,20 +18,6 @@ PREDICTED = "predicted:0123abcd"
 
 
 # Facet labels
-
-
-def test_facet_labels_come_back_and_twice_changes_nothing(store: Store) -> None:
-    given_labels = [
-        FacetLabels("p1", ("background", "method"), Source.CARRIED),
-        FacetLabels("p2", ("other",), PREDICTED),
-    ]
-    for _ in range(2):
-        with store.begin() as session:
-            facet_labels.replace_labels(session, given_labels)
-    with store.read() as session:
-        assert sorted(facet_labels.read_labels(session)) == given_labels
-        assert list(facet_labels.read_labels(session, ["p2", "p9", "p2"])) == given_labels[1:]
-        assert facet_labels.count_by_origin(session) == {Source.CARRIED: 1, PREDICTED: 1}
 
 
 def test_a_prediction_never_writes_over_a_correction(store: Store) -> None:
@@ -62,11 +48,6 @@ def test_labels_that_would_not_come_back_are_refused(store: Store, wrong: list[F
         facet_labels.replace_labels(session, wrong)
 
 
-def test_two_labels_of_one_paper_are_refused(store: Store) -> None:
-    with pytest.raises(StoreError, match="the database refused the change"), store.begin() as session:
-        facet_labels.replace_labels(session, [FacetLabels("p1", ("method",), Source.CARRIED)] * 2)
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
 @given(
     st.dictionaries(
@@ -83,22 +64,6 @@ def test_any_labels_come_back(store: Store, labels: dict[str, list[str]]) -> Non
 
 
 # Queries
-
-
-def test_queries_come_back_by_id(study: Store) -> None:
-    with study.begin() as session:
-        before = pools.read_queries(session)
-        assert [query.query_id for query in before] == ["p1-background", "p1-method", "p2-method"]
-        pools.replace_queries(session, before)
-        longer = Query("p2-method", "p2", "method", (1, 3, 4))
-        pools.put_queries(session, [longer])
-        pools.replace_queries(session, [longer, Query("p3-result", "p3", "result", (0,))])
-        assert pools.read_queries(session) == (longer, Query("p3-result", "p3", "result", (0,)))
-
-
-def test_two_queries_of_one_paper_and_facet_are_refused(store: Store) -> None:
-    with pytest.raises(StoreError, match="refused the change"), store.begin() as session:
-        pools.put_queries(session, [Query("a", "p1", "method", (0,)), Query("b", "p1", "method", (1,))])
 
 
 def test_judged_queries_neither_go_nor_change(study: Store) -> None:
@@ -167,13 +132,6 @@ def test_what_was_added_to_a_pool_comes_back_with_who_when_and_why(study: Store)
         assert pools.read_pools(session) == {"p2": drawn[1]}
 
 
-def test_a_pool_of_an_import_may_know_little(study: Store) -> None:
-    bare = Pool("p1", "blocks", None, None, None, (), (), (), None, (PoolEntry("d1", Draw("cited", None, None, None)),))
-    write_pools(study, bare)
-    with study.read() as session:
-        assert pools.read_pool(session, "p1") == bare
-
-
 def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
     write_pools(study, pool("p1", "d1", "d2"), pool("p2", "d1"))
     judge(study, "p1-method", "d2")
@@ -184,8 +142,3 @@ def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
     with pytest.raises(InputError):
         write_pools(study, pool("p2", "d1"))
     write_pools(study, pool("p1", "d2", "d4"), pool("p2", "d5"))
-
-
-def test_a_document_twice_in_a_pool_is_refused(study: Store) -> None:
-    with pytest.raises(StoreError, match="refused the change"):
-        write_pools(study, pool("p1", "d1", "d1"))

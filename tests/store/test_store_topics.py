@@ -6,7 +6,7 @@ import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import WHOLE, Query, Topic
 from annot.store.database import Store
-from annot.store.pools import put_queries, put_topics, read_topics, remove_topic, replace_queries
+from annot.store.pools import put_queries, put_topics, read_topics, remove_topic
 from stored import judge, pool, write_pools
 
 FULL = Topic("T1", "naïve retrieval", "What is it?\nAnd why?", "Not of images.", {"num": "1", "desc": "é"})
@@ -32,25 +32,11 @@ def test_a_topic_is_changed_alone_and_taken_away_alone(store: Store) -> None:
         assert read_topics(session) == {"T2": changed}
 
 
-def test_a_topic_goes_with_its_queries_when_others_take_their_place(store: Store) -> None:
-    asked = [Query(topic.topic_id, topic.topic_id, WHOLE, ()) for topic in (FULL, SHORT)]
-    with store.begin() as session:
-        put_topics(session, [FULL, SHORT])
-        put_queries(session, asked)
-        replace_queries(session, [Query("p1-method", "p1", "method", ()), asked[1]])
-        assert read_topics(session) == {"T2": SHORT}
-
-
 def test_a_topic_given_twice_and_one_without_a_title_are_refused(store: Store) -> None:
     with store.begin() as session, pytest.raises(InputError, match="topics: 1 given twice"):
         put_topics(session, [SHORT, SHORT])
     with pytest.raises(StoreError, match="refused the change"), store.begin() as session:
         put_topics(session, [Topic("T3", "")])
-
-
-def test_a_text_has_not_the_id_of_a_paper_that_is_a_query(study: Store) -> None:
-    with study.begin() as session, pytest.raises(InputError, match="p1: a paper is a query under this id"):
-        put_topics(session, [Topic("p1", "a text")])
 
 
 def test_a_topic_that_was_judged_stays_as_it_was_asked(study: Store) -> None:

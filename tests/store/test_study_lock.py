@@ -20,8 +20,7 @@ from types import SimpleNamespace
 import pytest
 from annot.base.errors import BusyError, StoreError
 from annot.store import database
-from annot.store.database import hold_study, lock_file, open_store
-from annot.store.facet_labels import FacetLabels, replace_labels
+from annot.store.database import hold_study, open_store
 
 GUARD = 600.0
 """Seconds that nothing takes, however busy the machine is."""
@@ -79,21 +78,6 @@ def test_a_holder_that_is_killed_holds_it_no_more(made: str) -> None:
             pass
 
 
-def test_it_is_free_after_the_context_and_after_an_error(made: str) -> None:
-    for _ in range(2):
-        with hold_study(made, command="push", wait_seconds=0):
-            pass
-
-    def fails() -> None:
-        with hold_study(made, command="push", wait_seconds=0):
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fails()
-    with hold_study(made, command="push", wait_seconds=0):
-        pass
-
-
 def test_who_waits_gets_it_when_the_holder_ends(made: str) -> None:
     waiting = threading.Event()
     order: list[str] = []
@@ -133,27 +117,6 @@ def test_two_processes_never_hold_it_together(made: str, tmp_path: Path) -> None
     assert (tmp_path / "counter").read_text() == "16"
 
 
-def test_others_read_and_write_while_it_is_held(made: str) -> None:
-    """The lock is held for a command, not for a transaction."""
-    with held_elsewhere(made), open_store(made, create=False) as store:
-        with store.begin() as session:
-            replace_labels(session, [FacetLabels("p1", ("method",), "carried")])
-        with store.read() as session:
-            pass
-
-
-def test_a_holder_that_has_not_said_its_name_yet_is_told_without_one(tmp_path: Path) -> None:
-    database = tmp_path / "annot.db"
-    open_store(f"sqlite:///{database}").close()
-    with lock_file(database).open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        with (
-            pytest.raises(BusyError, match="another command"),
-            hold_study(f"sqlite:///{database}", command="x", wait_seconds=0),
-        ):
-            pass
-
-
 def test_a_file_system_that_cannot_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some network file systems cannot lock; none is available in a test."""
     url = f"sqlite:///{tmp_path / 'annot.db'}"
@@ -179,14 +142,3 @@ def test_a_holder_on_postgres_keeps_no_transaction_open(postgres_url: str) -> No
             "SELECT state, xact_start FROM pg_stat_activity WHERE application_name LIKE 'push adjudication|%'"
         ).fetchall()
     assert found == [("idle", None)]
-
-
-@pytest.mark.postgres
-def test_an_unreachable_server_is_told_without_the_password(postgres_server) -> None:  # type: ignore[no-untyped-def]
-    url = postgres_server.url("postgres", password="wrong-secret")
-    with (
-        pytest.raises(StoreError, match="cannot be reached") as caught,
-        hold_study(url, command="push", wait_seconds=0),
-    ):
-        pass
-    assert "wrong-secret" not in str(caught.value)

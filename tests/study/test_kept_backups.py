@@ -19,11 +19,9 @@ from annot.study.backups import (
     bring_up,
     database_files,
     files_of,
-    free_name,
     keep_backup,
     manifest_of,
     missing_part,
-    recorded,
     top_level,
     write_backup,
 )
@@ -94,13 +92,6 @@ def test_the_newest_is_compared_and_nothing_is_taken_while_it_holds_the_same(ws:
     assert len(names(ws)) == 3
 
 
-def test_none_is_taken_sooner_than_asked(ws: Workspace) -> None:
-    assert keep_backup(ws, "pull", apart=timedelta(minutes=10)) is not None
-    changed(ws, "later")
-    assert keep_backup(ws, "pull", apart=timedelta(minutes=10)) is None
-    assert keep_backup(ws, "pull") is not None
-
-
 def test_one_that_cannot_be_read_does_not_keep_another_from_being_taken(ws: Workspace) -> None:
     (broken,) = taken(ws, timedelta(0))
     assert backups._readable_manifest(broken) is None
@@ -116,13 +107,6 @@ def test_the_last_ten_are_kept_and_the_last_of_each_day_for_thirty_days(ws: Work
     backups._drop_old(ws, NOW)
     kept = [*of_today[:10], of_a_day[0]]
     assert names(ws) == {"auto-mine.tar.gz", *(path.name for path in kept)}
-
-
-def test_a_study_without_a_database_has_nothing_to_keep(ws: Workspace) -> None:
-    for path in database_files(ws):
-        path.unlink(missing_ok=True)
-    assert (keep_backup(ws, "push"), bring_up(ws), recorded(ws)) == (None, None, {})
-    assert not (ws.root / "annot.db").exists()
 
 
 def test_an_older_database_is_kept_before_it_is_brought_up(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,15 +141,6 @@ def test_a_backup_has_the_projects_of_the_server_if_they_are_given(ws: Workspace
     assert made is not None
     assert (made.projects, made.whole) == (1, True)
     assert backups._readable_manifest(tmp_path / "x.tar.gz") == made
-
-
-def test_the_first_free_number_is_two(tmp_path: Path) -> None:
-    path = tmp_path / "kept"
-    found = []
-    for _ in range(3):
-        found.append(free_name(path).name)
-        free_name(path).mkdir()
-    assert found == ["kept", "kept-2", "kept-3"]
 
 
 def test_the_files_of_a_study_are_all_but_its_database_backups_and_links(ws: Workspace, tmp_path: Path) -> None:
@@ -211,10 +186,6 @@ def test_a_lost_database_is_said_with_the_way_back(ws: Workspace) -> None:
     ws.exports.mkdir()
     (ws.exports / "judgements.jsonl").write_text("{}")
     assert lost(ws).startswith(found.format("corpus/ and pools/ and exports/"))
-
-
-def test_nothing_is_lost_where_nothing_was(ws: Workspace) -> None:
-    assert lost(ws) == ""
 
 
 @pytest.mark.parametrize("whole", [True, False])

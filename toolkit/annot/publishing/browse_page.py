@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -264,7 +265,22 @@ def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], 
 
 
 LARGEST_PLAIN = 400_000
-"""Characters of the page's data from which on they are packed by gzip, to a third of their size."""
+"""Characters of the page's data from which on they are packed, to a third of their size."""
+_WORD = re.compile(rb"\\u[0-9a-f]{4}| ?[A-Za-z]+")
+ONE_BYTE, TWO_BYTES = range(0x80, 0xC0), range(0xC0, 0x100)
+"""First bytes of the codes of frequent words, and of those of all others."""
+
+
+def pack(text: bytes) -> str:
+    """ASCII text in base64, by gzip: a line with the list of the words that it has more than once, then the text with a
+    code of one or two bytes for each of them, which saves a sixth of what gzip alone would take."""
+    most = len(ONE_BYTE) + 256 * len(TWO_BYTES)
+    words = [word for word, count in Counter(_WORD.findall(text)).most_common(most) if count > 1]
+    codes = [bytes([first]) for first in ONE_BYTE] + [bytes([first, n]) for first in TWO_BYTES for n in range(256)]
+    code_of = dict(zip(words, codes, strict=False))
+    coded = _WORD.sub(lambda match: code_of.get(match[0], match[0]), text)
+    head = json.dumps([word.decode() for word in words], separators=(",", ":")).encode()
+    return b64encode(gzip.compress(head + b"\n" + coded, mtime=0)).decode()
 
 
 def page(data: Mapping[str, Any], *, overrides: Path | None, sampled: bool = False, **values: object) -> str:
@@ -274,6 +290,6 @@ def page(data: Mapping[str, Any], *, overrides: Path | None, sampled: bool = Fal
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     packed = len(text) > LARGEST_PLAIN
     if packed:
-        text = b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+        text = pack(json.dumps(data, separators=(",", ":")).encode())
     shown = {"data": Markup(text), "packed": packed, "sampled": sampled}
     return render("browse.html.j2", {**shown, **values}, overrides=overrides)

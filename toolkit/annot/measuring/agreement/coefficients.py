@@ -104,11 +104,18 @@ def tables_between(ratings: Array, grades: Sequence[int], weights: Array | None 
 
     weights: shape (N,), of each pair; None is 1.
     """
-    at_grade = one_hot(ratings, grades)
-    weighted = at_grade if weights is None else at_grade * weights[:, None]
-    together = np.tensordot(weighted, at_grade, axes=([1], [1])).swapaxes(1, 2)  # (M, M, K, K)
-    met = np.argwhere(np.triu(together.sum(axis=(-1, -2)), k=1) > 0)
-    return met, np.asarray(together[met[:, 0], met[:, 1]])
+    from scipy.sparse import csr_array
+
+    m, k = len(ratings), len(grades)
+    # Of many assessors, few met: most of their joint grades are nothing.
+    given = csr_array(one_hot(ratings, grades).swapaxes(1, 2).reshape(m * k, -1))  # (M K, N)
+    together = ((given if weights is None else csr_array(given.multiply(weights))) @ given.T).tocoo()
+    (first, of_first), (second, of_second) = (np.divmod(place.astype(np.int64), k) for place in together.coords)
+    once = first < second
+    met, two = np.unique((first * m + second)[once], return_inverse=True)
+    tables = np.zeros((len(met), k, k))
+    tables[two, of_first[once], of_second[once]] = together.data[once]
+    return np.stack(np.divmod(met, m), axis=1), tables
 
 
 def tables_with(ratings: Array, final: Array, grades: Sequence[int], weights: Array | None = None) -> Array:
