@@ -141,7 +141,7 @@ def up(
     """
     if domain is None:
         domain = front.kept(servers.front_folder(ws))
-    elif shared is servers.isolated(ws):
+    elif front.checked(domain, ()) and front.program() and shared is servers.isolated(ws):
         ws = _isolate(ws, shared=shared, tell=tell)
     with ws.reading() as session:
         everyone = [
