@@ -103,9 +103,8 @@ def test_the_index_offers_a_strangers_program() -> None:
 def test_a_hint_of_the_program_takes_what_is_installed(index: Path) -> None:
     hints = EXTRAS & {word for words in arguments() for word in words}
     assert len(hints) >= 3
-    for hint in sorted(hints):
-        found = {one["metadata"]["name"] for one in chosen(index, hint, installed=True)}  # type: ignore[index]
-        assert not found & OURS
+    found = {one["metadata"]["name"] for one in chosen(index, *sorted(hints), installed=True)}  # type: ignore[index]
+    assert not found & OURS
 
 
 def test_every_line_installs_from_the_checkout(index: Path) -> None:

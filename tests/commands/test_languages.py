@@ -45,9 +45,7 @@ def pooled(root: Path, topics: Sequence[str], *, more: Sequence[str] = ()) -> Re
     return annot_done("pool", "--per-method", "2", *chosen, folder=root)
 
 
-@pytest.mark.parametrize(
-    ("language", "stated"), [*((language, language) for language in SUBJECTS), ("zh", "en"), ("ru", "en")]
-)
+@pytest.mark.parametrize(("language", "stated"), [("ja", "ja"), ("hi", "hi"), ("zh", "en"), ("ru", "en")])
 def test_a_study_in_any_language_goes_from_papers_to_pools(tmp_path: Path, language: str, stated: str) -> None:
     """Of a text in another script than Latin, the script tells what the collection's language does not."""
     root = study(tmp_path, stated)

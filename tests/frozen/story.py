@@ -23,9 +23,9 @@ from typing import Any
 import psycopg
 import tomlkit
 from annot.base.settings import OpinionSettings, Settings
-from annot.demo import simulated_people
 from annot.publishing.report import figures
 from annot.steps import query
+from annot_demo import simulated_people
 from command_line import annot_done
 from complete_study import rating
 from memory_studio import StudioOfMemory, studio_of_memory
@@ -209,6 +209,30 @@ def left_behind(study: Path, to: Path, url: str) -> None:
     packed(to / "annot.db", (study / "annot.db").read_bytes())
 
 
+READING = (
+    *("status", "corpus show", "query list", "assessor list", "answers list", "run list", "opinion list", "comments"),
+    *("agreement", "evaluate", "forecast", "check plan", "pool show fic0802", "meeting"),
+)
+"""Commands that print facts of the study, whose keys in JSON stay."""
+
+
+def keys_of_json(study: Path) -> dict[str, list[str]]:
+    """Paths of the keys in the data of each command's `--json`; `[]` is an item of a list."""
+    printed = {words: annot_done(*words.split(), "--json", folder=study).data for words in READING}
+    return {words: sorted(set(paths_in(data))) for words, data in printed.items()}
+
+
+def paths_in(value: Any, path: str = "") -> Iterator[str]:
+    """Every key in a value, with the keys above it."""
+    if isinstance(value, list):
+        for item in value:
+            yield from paths_in(item, f"{path}[]")
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            yield f"{path}.{key}"
+            yield from paths_in(below, f"{path}.{key}")
+
+
 def packed(path: Path, content: bytes) -> None:
     """Write the file compressed, `NAME.xz`: databases are large and repeat themselves."""
     path.with_name(f"{path.name}.xz").write_bytes(lzma.compress(content))
@@ -251,7 +275,7 @@ def main(folder: Path) -> None:
     for name in ENVIRONMENT:
         os.environ.pop(name, None)
     # A page without drawings is a tenth of the size.
-    figures._svg = lambda width, height, paint: '<svg viewBox="0 0 1 1"></svg>'
+    figures.Drawing._of_page = lambda drawing, on: '<svg viewBox="0 0 1 1"></svg>'
     binaries = programs()
     assert binaries is not None, "no PostgreSQL (initdb)"
     with tempfile.TemporaryDirectory() as place, running(binaries) as server:
@@ -262,6 +286,8 @@ def main(folder: Path) -> None:
             for name, told in (("facets", facets), ("questions", questions)):
                 told(Path(place) / name, studio)
                 left_behind(Path(place) / name, folder / name, server.new_database())
+            keys = json.dumps(keys_of_json(Path(place) / "facets"), indent=1)
+            (folder / "keys.json").write_text(keys + "\n", encoding="utf-8")
     (folder / "settings.toml").write_text(every_setting(), encoding="utf-8")
 
 

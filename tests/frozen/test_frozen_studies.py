@@ -24,6 +24,7 @@ from fixtures_studio import Studio
 from later_release import plant
 from postgres import PostgresServer
 from sqlalchemy import Connection
+from story import keys_of_json
 from studies import Study, renamed
 
 HERE = Path(__file__).resolve().parent
@@ -169,6 +170,13 @@ def test_a_frozen_release_is_read(release: str) -> None:
 def test_every_setting_of_a_release_is_read(release: str) -> None:
     path = HERE / release / "settings.toml"
     assert_keeps(tomllib.loads(path.read_text(encoding="utf-8")), read_settings(path).model_dump(mode="json"))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_keys_of_json_stay(release: str, tmp_path: Path) -> None:
+    keys = json.loads((HERE / release / "keys.json").read_text(encoding="utf-8"))
+    now = keys_of_json(copied(HERE / release / "facets", tmp_path / "study"))
+    assert [f"{words}: {key}" for words, several in keys.items() for key in several if key not in now[words]] == []
 
 
 @pytest.mark.studio
