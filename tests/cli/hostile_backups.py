@@ -192,8 +192,8 @@ HOSTILE = {
     ),
     "a size below nothing": Hostile(says("entries", "first", value=[-1, "0" * 64]), "cannot be read: entries."),
     "a version that is a text": Hostile(says("database", "version", value="1"), "cannot be read: database.version"),
-    "an earlier version": Hostile(says("database", "version", value=0), "the backup has version 0, expected "),
-    "a later version": Hostile(says("database", "version", value=99), "the backup has version 99, expected "),
+    "an earlier version": Hostile(says("database", "version", value=0), "no table of that version"),
+    "a later version": Hostile(says("database", "version", value=99), "which knows only earlier tables"),
     "a number of rows that is a text": Hostile(
         says("database", "rows", "judgement", value="x"), "database.rows.judgement"
     ),
