@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need beside Python: Chromium, Caddy, PostgreSQL and LaTeX, each unless it works here. As root on Debian it
+# Installs what the tests need beside Python: Chromium, Caddy, PostgreSQL, LaTeX and systemd's checks, each unless it works here. As root on Debian it
 # installs them; elsewhere it prints the command, and the tests that need them are skipped with the reason.
 set -eu
 missing=""
@@ -7,6 +7,8 @@ works() { "$@" --version >/dev/null 2>&1; }
 latex() { for file in "$@"; do kpsewhich "$file" >/dev/null 2>&1 || return 1; done; }
 if ! works chromium && ! works chromium-browser && ! works google-chrome; then missing="$missing chromium"; fi
 if ! caddy version >/dev/null 2>&1; then missing="$missing caddy"; fi
+if ! command -v ss >/dev/null 2>&1; then missing="$missing iproute2"; fi
+if ! works systemd-analyze; then missing="$missing systemd"; fi
 postgres=""
 for initdb in initdb /usr/lib/postgresql/*/bin/initdb; do if works "$initdb"; then postgres=found; fi; done
 if [ -z "$postgres" ]; then missing="$missing postgresql"; fi

@@ -176,7 +176,7 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "invite",
         "opinion qrels",
     }
-    servers = {"studio up", "studio down", "demo"}
+    servers = {"studio up", "studio down", "studio service", "studio nightly", "demo"}
     assert without == {*reading, *exports, *servers}
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from annot.base.records import Assignment, Judgement
 from annot.formats.trec import Match
+from annot.labelstudio import front
 from annot.measuring.measured import write_matches
 from annot.publishing.release.prose import answer_sheet, questions
 from annot.store import trials
@@ -27,6 +28,11 @@ from study_stages import give_reasons
 LABELLED = (
     '{"sentences": ["We know this.", "We did that.", "It helped."], "labels": ["background", "method", "result"]}\n'
 )
+
+
+def domain(folder: Path) -> None:
+    """A domain of the servers, as `annot studio up` remembers it."""
+    front.keep(folder / ".annot" / "front", front.Front("study.example.org"))
 
 
 def release_folder(folder: Path) -> None:
@@ -359,6 +365,8 @@ USUAL: dict[str, Usual] = {
     "check": Usual("measured"),
     "studio down": Usual("made"),
     "studio status": Usual("made"),
+    "studio service": Usual("made", "", domain),
+    "studio nightly": Usual("made", "03:15"),
     "doctor": Usual("judged"),
 }
 WITH_A_SERVER = {"invite", "pull", "studio up", "demo"}

@@ -141,3 +141,14 @@ def test_a_database_is_given_without_its_password(monkeypatch: pytest.MonkeyPatc
         server.database_variables("sqlite:///labels.db")
     with pytest.raises(StoreError, match="cannot be read"):
         server.database_variables("postgresql://studio@127.0.0.1:port/labels")
+
+
+@pytest.mark.parametrize(("says", "problems"), [("yes", 0), ("no", 1), ("", 0)])
+def test_a_clock_that_nothing_sets_is_told(
+    says: str, problems: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "timedatectl"
+    tool.write_text(f"#!/bin/sh\necho {says}\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert len([*front.faults_of_clock()]) == problems

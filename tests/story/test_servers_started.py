@@ -69,9 +69,9 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ready(tmp_path / "study", name="small", per_method=1, more_settings=ISOLATED)
-    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
+    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_000_000))
     refused = annot("studio", "up", folder=tmp_path / "study")
     assert refused.exit_code == 2
-    assert "3 servers need 2.4 GB of memory" in refused.message()
-    assert "1.5 GB are free" in refused.message()
+    assert "3 servers need 1.3 GB of memory" in refused.message()
+    assert "1.0 GB are free" in refused.message()
     assert not list((tmp_path / "study" / ".annot").glob("studios/*"))

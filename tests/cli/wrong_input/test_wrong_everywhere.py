@@ -19,7 +19,7 @@ WORKSPACELESS = {"init", "demo", "facets train", "encoder train", "restore", "do
 WITHOUT_DATABASE = {
     *WORKSPACELESS,
     *("corpus show", "corpus add", "import --as citations", "vectors add", "vectors list"),
-    *("encoder contexts", "guidelines", "studio down", "studio status"),
+    *("encoder contexts", "guidelines", "studio down", "studio status", "studio service", "studio nightly"),
     "index",
 }
 """Commands that never open the database."""

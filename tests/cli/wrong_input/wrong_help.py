@@ -24,6 +24,11 @@ WRONG: dict[str, Wrong] = {
     "studio up: a port that is none": Wrong(
         "studio up", "--port 99999", ("less than or equal to 65535",), environment={"ANNOT_STUDIO_VENV": "nowhere"}
     ),
+    "studio up: a domain that is none": Wrong(
+        "studio up", "--domain nowhere", ("--domain nowhere: expected a name such as",), "planned"
+    ),
+    "studio service: no domain": Wrong("studio service", "", ("no domain yet", "--domain"), "made"),
+    "studio nightly: no time": Wrong("studio nightly", "noon", ("expected a time such as 03:15",), "made"),
     "studio down: an option that is none": Wrong("studio down", "--port 1", ("No such option: --port",)),
     "studio status: no Label Studio where it is said to be": Wrong(
         "studio status",

@@ -276,7 +276,9 @@ def studio_up(
     ws: "Workspace",
     port: Annotated[
         int | None,
-        option("Port on 127.0.0.1, or of https with --domain.", shown="a free one, or 443", min=1, max=65535),
+        option(
+            "Port on 127.0.0.1, or of https with --domain.", shown="a free one, or 443", min=1, max=65535, metavar="N"
+        ),
     ] = None,
     domain: Annotated[
         str | None,
@@ -300,7 +302,7 @@ def studio_up(
 ) -> Output:
     """Start a local Label Studio and print its address. Installs it into its own environment the first time.
 
-    With isolation = "server" in annot.toml, starts a server for each person. A server takes up to 0.8 GB of memory.
+    With isolation = "server" in annot.toml, starts a server for each person. A server takes 0.2 to 0.4 GB of memory.
     With --domain, people elsewhere can use their servers: Caddy gives each https and a name, such as
     a1.study.example.org. Run the command again after people have joined or left.
     """
@@ -360,7 +362,7 @@ def studio_nightly(
         str | None, argument("Write a systemd timer for this time of day, such as 03:15.", shown="do it now")
     ] = None,
 ) -> Output:
-    """Pull, back up and check the study, as a timer does every night.
+    """Fetch the answers, back up and check the study, as a timer does every night.
 
     The last fourteen of these backups are kept, in backups/nightly. If a part fails, the command exits with 1, and
     `annot status` and its page say so.

@@ -141,8 +141,11 @@ def up(
     """
     if domain is None:
         domain = front.kept(servers.front_folder(ws))
-    elif shared is servers.isolated(ws):
-        ws = _isolate(ws, shared=shared, tell=tell)
+    else:
+        front.checked(domain, ())
+        front.program()
+        if shared is servers.isolated(ws):
+            ws = _isolate(ws, shared=shared, tell=tell)
     with ws.reading() as session:
         everyone = [
             person for person in people.read_assessors(session) if person.left_on is None or _has_folder(ws, person)
