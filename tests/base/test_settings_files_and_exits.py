@@ -58,7 +58,7 @@ def test_a_renamed_setting_is_read_under_its_old_name_with_the_new_line(
     for _ in range(2):
         read = read_settings(path)
         assert (read.pool.ranking_depth, read.screen.fold_after) == (70, 99)
-    depth, fold = (record.getMessage() for record in caplog.records)
+    depth, fold = (record.getMessage() for record in caplog.records if record.name == "annot")
     assert "pool.depth" in depth
     assert "`ranking_depth = 70` in [pool]" in depth
     assert "`fold_after = 99` in [screen]" in fold
