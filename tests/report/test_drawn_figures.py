@@ -116,7 +116,7 @@ def test_runs_have_their_dots_chance_a_band_and_pairs_a_square_below_the_better_
     full, empty = beside.collections
     assert [tuple(at) for at in full.get_offsets()] == [(2, 0)]
     assert [tuple(at) for at in empty.get_offsets()] == [(1, 0), (2, 1)]
-    assert (to_hex(full.get_facecolor()[0]), to_hex(empty.get_facecolor()[0])) == ("#0072b2", figures.BACK)
+    assert (to_hex(full.get_facecolor()[0]), to_hex(empty.get_facecolor()[0])) == ("#0072b2", "#ffffff")
     assert axes.get_xlabel() == "NDCG, %"
     assert axes.get_ylim() == beside.get_ylim() == pytest.approx((2.6, -0.6))
     assert beside.get_xlim() == pytest.approx((-0.6, 2.6))
