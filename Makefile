@@ -45,6 +45,7 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/audit_versions.py
+	@$(BIN)/python tests/newer_python.py
 	@same=$$(find tests -name 'test_*.py' | sed 's,.*/,,' | sort | uniq -d); \
 	test -z "$$same" || { echo "pytest cannot collect two files of one name: $$same"; exit 1; }
 
@@ -85,7 +86,7 @@ system-packages:
 
 # The stamp is written last: an interrupted set-up is simply done again.
 $(STAMP): pyproject.toml constraints.txt
-	@test -n "$(PYTHON)" || { echo "no Python 3.11 to 3.13 found; install one, or run: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 to 3.13 found; uv brings one (uv python install 3.13), then run: make PYTHON=$$(uv python find 3.13)" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'

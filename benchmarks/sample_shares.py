@@ -58,7 +58,8 @@ def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], op
     mean = np.mean(
         [sum(grade > 0 for grade in grades.values()) for whole in studies for grades in whole.grades.values()]
     )
-    ready = [(collection, judged_whole(whole, collection)) for whole in studies if (collection := Collection(whole))]
+    pairs_of = zip(studies, map(Collection, studies), strict=True)
+    ready = [(collection, judged_whole(whole, collection)) for whole, collection in pairs_of]
     for convention, name in MEASURES:
         family = family_of(convention, name)
         assert family is not None

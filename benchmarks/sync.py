@@ -147,7 +147,7 @@ def planned(folder: Path, queries: int, documents: int, names: Sequence[str]) ->
         drawn.append(Pool(f"p{at}", "blocks", documents, documents, 1, ("abs_tfidf",), (), (), None, entries))
     with open_store(ws.database_url) as store, store.begin() as session:
         replace_pools(session, drawn, rankings_sha256={pool.topic_id: "made up" for pool in drawn})
-    setup.up(ws, port=None, per_assessor=False, tell=print)
+    setup.up(ws, port=None, tell=print)
     for name in names:
         address = f"{name}@example.org"
         people.add(ws, name, account=address, adjudicator=False, dry_run=False)

@@ -24,7 +24,7 @@ OTHERS = {"torch", "transformers", "pot", "ir-datasets", "dask-jobqueue", "label
 EXTRAS = {f"{PROJECT['name']}[{extra}]" for extra in PROJECT["optional-dependencies"]}
 """What the program may name, because it is installed where it runs: pip then takes no other of this name."""
 TEXTS = [
-    *(CHECKOUT / name for name in ("README.md", "Makefile")),
+    *(CHECKOUT / name for name in ("README.md", "Makefile", "docs/howto/install.md")),
     *sorted((CHECKOUT / "docs").glob("*.md")),
     *sorted((CHECKOUT / "templates").rglob("*.j2")),
     *sorted((CHECKOUT / "toolkit" / "annot").rglob("*.py")),

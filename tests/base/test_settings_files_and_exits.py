@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from annot.base import settings
 from annot.base.array_files import _runs
 from annot.base.errors import (
     SHOWN_IN_PYTHON,
@@ -46,6 +47,24 @@ def faults_of(folder: Path, text: str) -> tuple[str, ...]:
 )
 def test_a_setting_that_does_not_fit_is_named_with_its_place(tmp_path: Path, text: str, fault: str) -> None:
     assert faults_of(tmp_path, text) == (fault,)
+
+
+def test_a_renamed_setting_is_read_under_its_old_name_with_the_new_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(settings, "RENAMED", {"pool.depth": "pool.ranking_depth", "screens.fold": "screen.fold_after"})
+    path = tmp_path / "annot.toml"
+    path.write_text("[pool]\ndepth = 70\n[screens]\nfold = 99\n", encoding="utf-8")
+    for _ in range(2):
+        read = read_settings(path)
+        assert (read.pool.ranking_depth, read.screen.fold_after) == (70, 99)
+    depth, fold = (record.getMessage() for record in caplog.records)
+    assert "pool.depth" in depth
+    assert "`ranking_depth = 70` in [pool]" in depth
+    assert "`fold_after = 99` in [screen]" in fold
+    path.write_text("[pool]\ndepth = 70\nranking_depth = 80\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"found pool\.depth and pool\.ranking_depth"):
+        read_settings(path)
 
 
 def test_every_fault_of_a_settings_file_is_told(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def _pool(paper_id: str, doc_ids: list[str]) -> Pool:
 def _snapshot(queries: list[Query], pools: dict[str, Pool], outcome: Any) -> Snapshot:
     empty: dict[str, Any] = {
         **{name: {} for name in ("label_origins", "rankings_sha256", "splits")},
-        **dict.fromkeys(("people", "assignments", "flagged", "sources", "projects", "runs", "imports"), ()),
+        **dict.fromkeys(("people", "assignments", "sources", "projects", "runs", "imports"), ()),
     }
     ws = Workspace(Path(), Settings())
     return Snapshot(ws=ws, queries=tuple(queries), pools=pools, plan=None, outcome=outcome, **empty)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
+from annot import __version__
 from annot.base.errors import FindingError, InputError
 from annot.cli import output, prepare
 from annot.cli.output import Output, SignOfLife, emit, listing, needs_a_person, progress, say, table
@@ -35,7 +36,7 @@ def test_data_and_text_go_to_stdout_and_notes_to_stderr(capsys: Captured) -> Non
 def test_json_is_one_object_that_can_be_read_with_what_a_terminal_would_obey_as_numbers(capsys: Captured) -> None:
     emit("status", Output(["Müller", "\x1b["], "text"), as_json=True)
     out = capsys.readouterr().out
-    assert json.loads(out) == {"annot": 1, "command": "status", "data": ["Müller", "\x1b["]}
+    assert json.loads(out) == {"annot": 1, "version": __version__, "command": "status", "data": ["Müller", "\x1b["]}
     assert "Müller" in out
     assert "\x1b" not in out
     assert out.splitlines()[1] == '  "annot": 1,'

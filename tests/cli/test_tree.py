@@ -98,11 +98,20 @@ def test_help_has_two_dozen_first_and_names_every_other(tmp_path: Path) -> None:
         assert words in listed or words.split()[-1] in others
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("annot cor", "corpus"), ("annot pool sh", "show")])
-def test_the_shell_completes_a_command(typed: str, offered: str) -> None:
+@pytest.mark.parametrize(
+    ("typed", "offered", "reads_options"),
+    [("annot cor", "corpus", False), ("annot corpus sh", "show", False), ("annot pool sh", "show", True)],
+)
+def test_the_shell_completes_a_command(typed: str, offered: str, *, reads_options: bool) -> None:
     asked = {"_ANNOT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     done = subprocess.run(
-        [sys.executable, "-c", "from annot.cli.main import run; run()"],
+        [
+            *(sys.executable, "-c"),
+            "import atexit, sys; atexit.register(lambda: print('pydantic' in sys.modules, file=sys.stderr))\n"
+            "from annot.cli.main import run; run()",
+        ],
         env=os.environ | asked, capture_output=True, text=True,
     )  # fmt: skip
     assert done.stdout.split() == [offered]
+    # It takes half of the time between a key and the answer.
+    assert done.stderr == f"{reads_options}\n"

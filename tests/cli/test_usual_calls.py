@@ -93,7 +93,7 @@ def test_one_json_object_on_stdout_and_a_second_run_changes_nothing(name: str, s
     usual.prepare(folder)
     first = annot_done(*name.split(), *usual.typed.split(), "--json", folder=folder)
     record = json.loads(first.stdout, parse_constant=refuse_constant)
-    assert list(record) == ["annot", "command", "data"]
+    assert list(record) == ["annot", "version", "command", "data"]
     assert (record["annot"], record["command"]) == (1, command_of(name))
     assert record["data"] is not None
     assert "\x1b" not in first.stdout + first.stderr

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.formats.paper_records import paper_of_record, read_papers
+from annot.formats.corpora.sections import readable
+from annot.formats.corpora.tables import document, usual_paper
+from annot.formats.paper_records import document_of_record, paper_of_record, read_papers
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 LABELS = ("method", "other")
 GOOD: dict[str, Any] = {"paper_id": "p", "title": "A title", "abstract": ["One.", "Two."]}
@@ -35,18 +39,41 @@ def test_a_field_is_found_under_each_of_its_names() -> None:
     assert read(text="never read").sentences == ("One.", "Two.")
 
 
-@pytest.mark.parametrize(
-    ("given", "year"), [(1999, 1999), ("1999", 1999), ("-5", -5), (9999, 9999), (-9999, -9999), (None, None), (0, 0)]
+TEXTS = st.text(st.sampled_from("Ab.: &;<i>$\\\n\tä\x7f"), max_size=12) | st.sampled_from(["Abstract. We.", "x", ""])
+OTHERS = {"id": "q", "citations": ["c"], "labels": None, "language": "de", "metadata": {"year": 7}, "authors": ["A"]}
+
+
+@given(
+    st.fixed_dictionaries(
+        {"paper_id": TEXTS, "title": TEXTS, "abstract": st.lists(TEXTS, max_size=3)},
+        optional={"year": st.sampled_from([1999, True, "1999", 10_000, None])}
+        | {name: st.just(value) for name, value in OTHERS.items()},
+    )
 )
-def test_a_year_has_at_most_four_digits(given: object, year: int | None) -> None:
-    assert read(year=given).year == year
+@example({**GOOD, "authors": ["A"], "year": 1999})
+def test_a_usual_paper_is_what_the_long_way_makes_of_its_record(record: dict[str, Any]) -> None:
+    if (paper := usual_paper(record)) is None:
+        assert record["title"] != GOOD["title"]
+        return
+    fields, notes = document(record), list[tuple[str, str]]()
+    text = readable(fields)
+    assert document_of_record(text.record, LABELS, noted=notes) == paper
+    assert text.changed(fields, paper) is None
+    assert not notes
 
 
-@pytest.mark.parametrize("given", [10_000, -10_000, "19999", "1999.0", True, 1.5, ""])
-def test_another_year_is_refused(given: object) -> None:
-    message, (fault,) = refusal(year=given)
+@pytest.mark.parametrize(
+    ("value", "year"), [(1999, 1999), ("1999", 1999), ("-5", -5), (9999, 9999), (-9999, -9999), (None, None), (0, 0)]
+)
+def test_a_year_has_at_most_four_digits(value: object, year: int | None) -> None:
+    assert read(year=value).year == year
+
+
+@pytest.mark.parametrize("value", [10_000, -10_000, "19999", "1999.0", True, 1.5, ""])
+def test_another_year_is_refused(value: object) -> None:
+    message, (fault,) = refusal(year=value)
     assert message == "year cannot be used"
-    assert fault.startswith(f"year: found {given!r}, ")
+    assert fault.startswith(f"year: found {value!r}, ")
 
 
 def test_labels_that_are_cut_off_are_none_and_others_have_to_fit() -> None:
@@ -62,9 +89,9 @@ def test_labels_that_are_cut_off_are_none_and_others_have_to_fit() -> None:
     assert refusal(labels=["methd", "other"])[1] == ("unknown sentence label 'methd': did you mean 'method'?",)
 
 
-@pytest.mark.parametrize("given", ["", "a b", "a\u00a0b", "a\0", True, 1.5])
-def test_an_id_is_a_text_without_white_space_or_a_whole_number(given: object) -> None:
-    message, faults = refusal(paper_id=given)
+@pytest.mark.parametrize("value", ["", "a b", "a\u00a0b", "a\0", True, 1.5])
+def test_an_id_is_a_text_without_white_space_or_a_whole_number(value: object) -> None:
+    message, faults = refusal(paper_id=value)
     assert message == "paper_id cannot be used"
     assert len(faults) == 1
 

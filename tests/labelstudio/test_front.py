@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError, StudioError
+from annot.base.errors import InputError, StoreError, StudioError
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
 from needs import unavailable
@@ -135,5 +135,9 @@ def test_a_database_is_given_without_its_password(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="has a password") as caught:
         server.database_variables("postgresql://studio:hidden@127.0.0.1/labels")
     assert "hidden" not in str(caught.value)
+    at_socket = json.loads(server.database_variables("postgresql://studio@/labels?host=%2Frun%2Fpg"))
+    assert at_socket["POSTGRE_HOST"] == "/run/pg"
     with pytest.raises(InputError, match="expected an address such as postgresql"):
-        server.database_variables("mysql://studio@127.0.0.1/labels")
+        server.database_variables("sqlite:///labels.db")
+    with pytest.raises(StoreError, match="cannot be read"):
+        server.database_variables("postgresql://studio@127.0.0.1:port/labels")

@@ -47,6 +47,20 @@ def test_a_number_is_the_first_word_of_its_file(text: str | None, number: int | 
     assert server.kept_port(tmp_path) == number
 
 
+def test_data_are_copied_before_another_release_takes_them_over(tmp_path: Path) -> None:
+    said: list[str] = []
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "label_studio.sqlite3").write_text("of 1.23.2", encoding="utf-8")
+    (tmp_path / "data-begun").mkdir()  # of one that was killed
+    for release, copies in (("1.23.2", []), ("1.30.0", ["data-1.23.2"]), ("1.30.0", ["data-1.23.2"])):
+        server.keep_data_of_earlier(tmp_path, release, say=said.append)
+        assert sorted(path.name for path in tmp_path.glob("data-[0-9]*")) == copies
+    assert (tmp_path / "data-1.23.2" / "label_studio.sqlite3").read_text(encoding="utf-8") == "of 1.23.2"
+    assert len(said) == 1
+    server.keep_data_of_earlier(tmp_path, "1.31.0", say=said.append)
+    assert (tmp_path / "data-1.30.0").is_dir()
+
+
 def test_a_port_is_free_unless_something_listens_there(free_ports: FreePorts) -> None:
     port = free_ports.port()
     assert server.is_free_port(port) is True

@@ -33,7 +33,7 @@ def found(
         ws=SimpleNamespace(
             database_url=database,
             has_corpus=False,
-            settings=SimpleNamespace(collection=SimpleNamespace(creators=creators)),
+            settings=SimpleNamespace(collection=SimpleNamespace(creators=creators), plugins=SimpleNamespace(names=())),
         ),
         people=[Assessor(f"a{at}", account, False) for at, account in enumerate(accounts)],
         projects=projects,

@@ -17,8 +17,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import yaml
 from annot.base.records import Qrel
 from annot.base.settings import Settings
+from annot.publishing.release.citing import upload_commands
 from annot.publishing.release.prose import unanswered
 from annot.steps.publish import release
 from annot.store import papers
@@ -68,9 +70,34 @@ def test_a_study_made_anew_at_another_time_on_another_server_gives_the_same_byte
     assert files_of(make(other, tmp_path / "release")) == files_of(released)
 
 
+def test_others_can_cite_archive_and_upload_it(released: Path, finished: Workspace) -> None:
+    """Fields of the Citation File Format 1.2.0, and of Zenodo's deposits."""
+    collection = finished.settings.collection
+    licence = (released / "LICENSE").read_text(encoding="utf-8")
+    assert "CC-BY-4.0 (https://creativecommons.org/licenses/by/4.0/)" in licence
+    cited = yaml.safe_load((released / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()
+    assert (cited["type"], cited["title"], cited["license"]) == ("dataset", collection.title, "CC-BY-4.0")
+    assert [author["name"] for author in cited["authors"]] == [*collection.creators]
+    assert cited["references"][0]["title"] == "annot"
+    archived = json.loads((released / ".zenodo.json").read_text(encoding="utf-8"))
+    assert archived["upload_type"] == "dataset"
+    assert archived["creators"] == [{"name": name} for name in collection.creators]
+    described = json.loads((released / "croissant.json").read_text(encoding="utf-8"))
+    published = str(collection.published) if collection.published else None
+    assert described.get("datePublished") == cited.get("date-released") == archived.get("publication_date") == published
+    assert described["rai:dataSocialImpact"]
+    hugging_face, zenodo = upload_commands(Path("a folder"), collection.name)
+    assert hugging_face.startswith("hf upload ")
+    assert "'a folder' . --repo-type dataset" in hugging_face
+    for command in (hugging_face, zenodo):
+        subprocess.run(["sh", "-n", "-c", command], check=True)
+
+
 def test_everything_asked_for_is_in_it(released: Path, finished: Workspace) -> None:
     found = files_of(released)
     assert {path.partition("/")[0] for path in found} == {
+        *("LICENSE", "CITATION.cff", ".zenodo.json"),
         *("README.md", "DATASHEET.md", "datasheet.html", "croissant.json", "SHA256SUMS", "agreement.json"),
         *("qrels.txt", "query_papers.tsv", "judgements.jsonl", "decisions.jsonl", "irds_annot_demo.py"),
         *("beir", "csfcube", "citations.tsv", "pools", "runs"),

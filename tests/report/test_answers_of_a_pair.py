@@ -21,7 +21,7 @@ def answer(**changes: Any) -> TracedAnswer:
         "person": "a1", "role": "assessor", "repeat": False, "revision": 1, "grade": 0,
         "cannot_judge": None, "reason": None, "comment": None, "at": "2031-01-02",
         "recorded_at": None, "lead_time": None, "flags": (), "source": "studio", "annotation": "17", "counts": True,
-        "versions": (), "ratings": None, "grades": (), "on_record": False,
+        "versions": (),
     }  # fmt: skip
     return TracedAnswer(**(usual | changes))
 

@@ -35,9 +35,9 @@ class Opened:
     def __exit__(self, *_: object) -> None: ...
 
 
-def up(ws: Workspace, *, port: int | None = None, per_assessor: bool = False, isolation: str = "project") -> Any:
+def up(ws: Workspace, *, port: int | None = None, isolation: str = "project") -> Any:
     own = ws.replaced("judging", isolation=isolation)
-    return setup.up(own, port=port, per_assessor=per_assessor, tell=lambda _: None)
+    return setup.up(own, port=port, tell=lambda _: None)
 
 
 def test_one_server_for_all_takes_the_port_that_is_named(tmp_path: Path, ports: list[Any]) -> None:
@@ -45,8 +45,6 @@ def test_one_server_for_all_takes_the_port_that_is_named(tmp_path: Path, ports: 
     up(ws, port=8123)
     up(ws)
     assert ports == [8123, None]
-    with pytest.raises(InputError, match="--per-assessor"):
-        up(ws, per_assessor=True)
 
 
 def test_each_person_who_is_there_has_a_server_and_none_a_port_by_name(tmp_path: Path, ports: list[Any]) -> None:
@@ -57,7 +55,7 @@ def test_each_person_who_is_there_has_a_server_and_none_a_port_by_name(tmp_path:
     with ws.writing() as session:
         people.set_left(session, "a2", RECORDED)
     up(ws, isolation="server")
-    up(ws, per_assessor=True, isolation="server")
+    up(ws, isolation="server")
     assert ports == [None] * 4  # a1 and j1, twice
 
 

@@ -43,7 +43,7 @@ def test_each_person_gets_a_server_and_one_that_was_stopped_comes_back_where_it_
     for day, name in enumerate(NAMES, start=1):
         with_template(studio_folder(ws, name), day)
     try:
-        started = annot_done("studio", "up", "--per-assessor", "--json", folder=ws.root)
+        started = annot_done("studio", "up", "--json", folder=ws.root)
         addresses = {state["assessor"]: state["url"] for state in started.data}
         assert list(addresses) == list(NAMES)
         assert len({*addresses.values()}) == 3
@@ -70,7 +70,7 @@ def test_memory_that_is_too_small_is_told_before_anything_starts(
 ) -> None:
     ready(tmp_path / "study", name="small", per_method=1, more_settings=ISOLATED)
     monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=1_500_000))
-    refused = annot("studio", "up", "--per-assessor", folder=tmp_path / "study")
+    refused = annot("studio", "up", folder=tmp_path / "study")
     assert refused.exit_code == 2
     assert "3 servers need 2.4 GB of memory" in refused.message()
     assert "1.5 GB are free" in refused.message()

@@ -97,7 +97,7 @@ def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, 
     _refuse_another_share(ws, sample)
     steps = Steps(tell, number=(12 if kind == "facets" else 11) + (sample is not None))
     steps.begin("Label Studio: start a local server (the first time, it is installed)")
-    (server,) = setup.up(ws, port=None, per_assessor=False, tell=steps.add)
+    (server,) = setup.up(ws, port=None, tell=steps.add)
     steps.begin("corpus: 150 fictional papers read and filtered")
     source = ws.cache / "demo-corpus.jsonl"
     write_file(source, simulated_people.corpus_text())

@@ -9,7 +9,7 @@ from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.templating import render
 from annot.publishing.report import cells
-from annot.publishing.report.sections.whole import PagePart, ReportSections
+from annot.publishing.report.sections.whole import ReportSections
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, Column, Table, columns_for, facet_column, sentences, table
 
@@ -248,7 +248,7 @@ def _favours(worth: Worth) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def page_parts(study: Study) -> Iterator[PagePart]:
+def page_parts(study: Study) -> Iterator[Chapter]:
     """The part on models of datasheet and card, if one was asked whose opinion is reported, or asked early."""
     reported = reported_opinions(study)
     trials = [opinion.standing for opinion in recorded_opinions(study) if not opinion.standing.reported]
@@ -257,11 +257,9 @@ def page_parts(study: Study) -> Iterator[PagePart]:
         rows = [(opinion.standing, told) for opinion, told in zip(reported, paragraphs_of(reported), strict=True)]
         values = {"opinions": rows, "early_trials": early, "published": study.terms.published}
         pairs = "the same pairs" if reported else "some pairs"
-        yield PagePart(
-            heading="What models would have judged",
-            introduction=f"Models were asked for their opinion of {pairs}, apart from people's grades:",
-            text=render("opinions.md.j2", values, overrides=study.snapshot.ws.root / "templates"),
-        )
+        introduction = f"Models were asked for their opinion of {pairs}, apart from people's grades:"
+        text = render("opinions.md.j2", values, overrides=study.snapshot.ws.root / "templates")
+        yield Chapter("opinions", "What models would have judged", (introduction, text))
 
 
 SECTIONS = ReportSections(body=body, appendix=appendix, pages=page_parts)

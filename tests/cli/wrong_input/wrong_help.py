@@ -7,14 +7,11 @@ from usual import isolated
 from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
-    "studio up: a server each, where all share one": Wrong(
-        "studio up", "--per-assessor", ('isolation = "project"', "set isolation"), "planned"
-    ),
     "studio up: one port for everybody": Wrong(
         "studio up", "--port 8090", ("--port cannot be used",), "planned", isolated
     ),
     "studio up: a server each for nobody": Wrong(
-        "studio up", "--per-assessor", ("no assessors yet", "annot assessor add"), "made", isolated
+        "studio up", "", ("no assessors yet", "annot assessor add"), "made", isolated
     ),
     "doctor: an option that is none": Wrong("doctor", "--fix", ("No such option: --fix",)),
     "studio up: no Label Studio where it is said to be": Wrong(

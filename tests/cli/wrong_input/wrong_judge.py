@@ -42,7 +42,7 @@ WRONG: dict[str, Wrong] = {
         "assessor change", "a7", ("assessor 'a7': not known",), "planned", isolated
     ),
     "assessor change: none yet": Wrong(
-        "assessor change", "a1", ("no server is known for a1", "--per-assessor"), "planned", isolated, exit_code=3
+        "assessor change", "a1", ("no server is known for a1", "annot studio up"), "planned", isolated, exit_code=3
     ),
     "assessor change: no address": Wrong(
         "assessor change", "a1 --server here", ("--server here: expected an address such as",), "planned", isolated

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from operator import itemgetter
 from typing import Literal, NamedTuple, TypeVar
 
@@ -118,6 +119,7 @@ class ScoredDoc(NamedTuple):
     score: float
 
 
+_scored_doc: Callable[[tuple[str, float]], ScoredDoc] = partial(tuple.__new__, ScoredDoc)
 Ranking = tuple[ScoredDoc, ...]
 """Documents best first, in the order of `annot.base.records.in_order`."""
 
@@ -414,9 +416,9 @@ def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:
 
 def in_order(scored: Iterable[tuple[str, float]]) -> tuple[ScoredDoc, ...]:
     """Order the documents with all digits of their scores, best first: score descending, then `doc_id` ascending."""
-    # Tuples compare faster than a key is made for each document.
+    # Tuples compare faster than a key is made for each document, and become records faster than these are made.
     falling = sorted([(-score, doc_id) for doc_id, score in scored])
-    return tuple([ScoredDoc(doc_id, -negated) for negated, doc_id in falling])
+    return tuple(map(_scored_doc, [(doc_id, -negated) for negated, doc_id in falling]))
 
 
 def single_precision(scores: Iterable[float]) -> list[float]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
 import tomllib
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -677,8 +680,18 @@ def settings_of(kind: Kind) -> Settings:
     return Settings.model_validate({"kind": kind})
 
 
+RENAMED: dict[str, str] = {}
+"""New name of each setting that a released version called otherwise, such as `pool.depth: pool.ranking_depth`.
+
+A released name is read for ever.
+"""
+
+
 def read_settings(path: Path) -> Settings:
-    """Read the settings in the TOML file at `path`. Raises SettingsError with every fault found."""
+    """Read the settings in the TOML file at `path`; a note gives the new line of each renamed setting.
+
+    Raises SettingsError with every fault found.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -686,10 +699,34 @@ def read_settings(path: Path) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from None
     try:
-        return Settings.model_validate(document)
+        return Settings.model_validate(_with_new_names(document, path))
     except ValidationError as error:
         faults = [_fault(entry, document) for entry in error.errors()]
         raise SettingsError(f"{path}: {counted(len(faults), 'fault')}", faults=faults) from None
+
+
+def _with_new_names(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The settings under their present names. Raises SettingsError if one has its old and its new name."""
+    for old, new in RENAMED.items():
+        (section, name), (new_section, new_name) = old.split("."), new.split(".")
+        table = document.get(section)
+        if not isinstance(table, dict) or name not in table:
+            continue
+        target = document.setdefault(new_section, {})
+        if new_name in target:
+            raise SettingsError(f"{path}: found {old} and {new}, its new name", hint=f"delete the line {name}")
+        target[new_name] = table.pop(name)
+        if not table:
+            del document[section]
+        line = f"{new_name} = {json.dumps(target[new_name], ensure_ascii=False)}"
+        _note(f"{path}: {old} is called {new} now; write `{line}` in [{new_section}] in its place")
+    return document
+
+
+@cache
+def _note(text: str) -> None:
+    """Warn once of what a command may read several times."""
+    logging.getLogger("annot").warning(text)
 
 
 def _fault(entry: Any, document: dict[str, Any]) -> str:

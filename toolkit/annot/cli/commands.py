@@ -254,6 +254,25 @@ class AllCommands(TyperGroup):
         super().__init__(**given)
         self.commands: Any = ByFirstWord(MODULES)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the options of `annot` off. Without any, help and completion do not load the library that reads them."""
+        if len(args) == 1 and args[0] in ctx.help_option_names:
+            typer.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        if ctx.resilient_parsing and not "".join(args).startswith("-"):
+            ctx._protected_args, ctx.args = args[:1], args[1:]
+            return args[1:]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of the first word. To complete a verb, the list of commands is enough."""
+        first = args[0]
+        if ctx.resilient_parsing and len(args) == 1 and first in MODULES and first not in BY_WORDS:
+            verbs = [words.partition(" ")[2] for words in BY_WORDS if words.startswith(f"{first} ")]
+            listed: dict[str, Any] = {verb: TyperCommand(verb, help=self.help_of(f"{first} {verb}")) for verb in verbs}
+            return first, ListedVerbs(name=first, commands=listed), []
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command; one that is not known here may be of a plug-in that the study names."""
         if cmd_name not in self.commands:
@@ -333,6 +352,13 @@ class Verbs(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         words = list(BY_WORDS)
         return sorted(self.commands, key=lambda verb: words.index(f"{self.name} {verb}"))
+
+
+class ListedVerbs(Verbs):
+    """A word and its verbs in the list of commands, to complete a verb."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return args
 
 
 class NamesOrVerb(Verbs):

@@ -163,6 +163,7 @@ def release(
             may_publish=_may_publish if is_attended() else None,
         )
     notes = [*done.notes, *(f"missing: {part}" for part in done.missing)]
+    notes += [] if draft or dry_run else step.how_to_upload(ws, folder)
     return Output(done, output.table(step.FILES, done.files.items()), notes)
 
 
@@ -277,9 +278,6 @@ def studio_up(
         int | None,
         option("Port on 127.0.0.1, or of https with --domain.", shown="a free one, or 443", min=1, max=65535),
     ] = None,
-    per_assessor: Annotated[
-        bool, flag("--per-assessor", 'Start a server for each person, for isolation = "server" in annot.toml.')
-    ] = False,
     domain: Annotated[
         str | None,
         option("Give each person a server with https and a name below this domain.", shown="as the last time"),
@@ -315,12 +313,12 @@ def studio_up(
         named, at = None, port
     else:
         named, at = Front(domain.lower(), internal_certificates, port or HTTPS), None
-    states = step.up(ws, port=at, per_assessor=per_assessor, tell=say, domain=named, shared=shared, database=database)
+    states = step.up(ws, port=at, tell=say, domain=named, shared=shared, database=database)
     if stay:
         from annot.steps import service
 
         def start(study: "Workspace") -> None:
-            step.up(study, port=None, per_assessor=False, tell=say)
+            step.up(study, port=None, tell=say)
 
         service.stay(ws.root, start=start, wait=time.sleep, tell=say)
     return _states(states)
@@ -367,6 +365,7 @@ def studio_nightly(
     The last fourteen of these backups are kept, in backups/nightly. If a part fails, the command exits with 1, and
     `annot status` and its page say so.
     """
+    from annot.cli.judge import status_page
     from annot.steps import backup as backing_up
     from annot.steps import check as checking
     from annot.steps import exchange
@@ -390,6 +389,7 @@ def studio_nightly(
 
         parts: dict[str, step.Part] = {"pull": pull, "backup": back_up, "check": look}
         night = step.nightly(ws, parts, now=datetime.now().astimezone())
+        status_page(ws).write()
     return Output(night, str(night.backup or "no backup was made"), finding=night.finding)
 
 
@@ -397,8 +397,9 @@ def studio_nightly(
 def doctor(ws: "Workspace | None") -> Output:
     """Find safety and setup problems of this machine, the study and its server, and explain how to fix them.
 
-    Checks the server's version and https, who can read the database, disk space and the Python version. Exits with 1
-    if there is a problem.
+    Checks the server's version and https, who can read the database, disk space and the Python version. Servers with a
+    domain are looked at from outside, too: certificates, cookies, sign-up, the clock, and whether anyone's account
+    opens another person's server. Exits with 1 if there is a problem.
     """
     from annot.steps import check as step
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from annot import __version__
 from annot.base.errors import AnnotError, FindingError
 from annot.base.names import shown
 from annot.base.records import Advance
@@ -191,7 +192,7 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
     if as_json:
         import json
 
-        record = {"annot": 1, "command": answer.name or command, "data": to_json(answer.data)}
+        record = {"annot": 1, "version": __version__, "command": answer.name or command, "data": to_json(answer.data)}
         # In JSON such a number is the character itself, so what a program reads stays the same.
         typer.echo(shown(json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)))
     elif as_csv:

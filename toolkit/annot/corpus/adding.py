@@ -29,7 +29,7 @@ from annot.formats.corpora import FORMATS, BrokenRecord, encoding_in, format_nam
 from annot.formats.corpora.datasets import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.pieces import PIECE_BYTES, Piece, PieceRead, json_records
 from annot.formats.corpora.sections import HeadingCount, Headings, ReadableRecord, SectionLabels, readable
-from annot.formats.corpora.tables import IDS
+from annot.formats.corpora.tables import IDS, document, usual_paper
 from annot.formats.input_files import AS_JSON, json_lines, written_sheet
 from annot.formats.paper_records import document_of_record
 from annot.store import papers
@@ -616,6 +616,11 @@ def _papers(
                 continue
             if isinstance(record, BrokenRecord):
                 read.reject(place, record, rejected, number=number)
+                continue
+            if form.paper is document and (usual := usual_paper(record)):
+                read.read += 1
+                read.without_year += usual.year is None
+                yield usual, None, PaperNotes(None, (), True) if is_retracted(record, usual) else None
                 continue
             try:
                 noted: list[tuple[str, str]] = []

@@ -384,7 +384,9 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
         return Rejection.MANY_SENTENCES
     most = settings.max_sentence_tokens
     # White space in clean text is blanks, which are counted faster than tokens; some scripts have none.
-    may_be_long = (text for text in paper.sentences if text.count(" ") >= most or not text.isascii())
+    may_be_long = (
+        text for text in paper.sentences if (len(text) > 2 * most and text.count(" ") >= most) or not text.isascii()
+    )
     if any(count_words(sentence) > most for sentence in may_be_long):
         return Rejection.LONG_SENTENCE
     if not any(count_words(sentence) >= settings.min_sentence_tokens for sentence in paper.sentences):

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, F
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Paper
-from annot.formats.cleaning import PARAGRAPH, CleanedPaper, clean, cleaned, without_heading
+from annot.formats.cleaning import PARAGRAPH, CleanedPaper, clean, cleaned, is_plain, without_heading
 from annot.formats.input_files import Strict, in_words, read_objects
 from annot.formats.paper_text import ENGLISH, known_language, language_code, language_name, language_of, sentences_in
 
@@ -53,7 +53,8 @@ def paper_of(
         if of_sentences is not None:
             of_sentences = [label for label, part in zip(of_sentences, parts, strict=True) for _ in part]
     else:
-        sentences = list(map(clean, abstract))
+        # One look at all sentences is faster than one at each.
+        sentences = list(abstract if is_plain(" ".join(abstract)) else map(clean, abstract))
         if sentences:
             _, sentences[0] = without_heading(sentences[0])
         of_sentences = None if of_sentences is None else list(compress(of_sentences, sentences))
@@ -185,7 +186,7 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     """The record without a year and without citations that cannot be used; a date gives its year."""
     fields = dict(record)
     year = _digits(record.get("year"))
-    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= _YEARS):
+    if year is not None and (not isinstance(year, int) or isinstance(year, bool) or abs(year) >= YEARS):
         known_year = year_in([year])
         fields["year"] = int(known_year) if known_year else None
         if not known_year and str(year).strip().lower() not in MISSING:
@@ -227,8 +228,8 @@ def number_as_text(value: object) -> object:
 
 
 _PaperId = Annotated[str, BeforeValidator(number_as_text), AfterValidator(_without_white_space)]
-_YEARS = 10_000
-_Year = Annotated[int, Field(gt=-_YEARS, lt=_YEARS)]
+YEARS = 10_000
+_Year = Annotated[int, Field(gt=-YEARS, lt=YEARS)]
 
 
 class _DocumentLine(Strict):
@@ -243,7 +244,9 @@ class _DocumentLine(Strict):
     labels: list[str] | None = Field(None, validation_alias=AliasChoices("labels", "pred_labels"))
     labels_truncated: Any = Field(None, validation_alias="pred_labels_truncated")
     paragraph_labels: list[str] | None = None
-    citations: list[_PaperId] = Field([], validation_alias=AliasChoices("citations", "outbound_citations"))
+    citations: list[_PaperId] = Field(
+        default_factory=list, validation_alias=AliasChoices("citations", "outbound_citations")
+    )
     language: Annotated[str | None, BeforeValidator(known_language)] = Field(
         None, validation_alias=AliasChoices("language", "lang", AliasPath("metadata", "language"))
     )

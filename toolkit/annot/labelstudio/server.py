@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
-from urllib.parse import urlsplit
 
 from annot.base.errors import InputError, StudioError
 
@@ -34,6 +33,8 @@ from annot.base.errors import InputError, StudioError
 
 VERSION = "1.23.2"
 """The screens' style names classes of this release; another one may move them."""
+FIRST_RELEASE = "1.23.2"
+"""The release that made data without a note of theirs."""
 
 ENVIRONMENT_VARIABLE = "ANNOT_STUDIO_VENV"
 _MARKER = "annot-installed"
@@ -288,6 +289,7 @@ def up(
                 return _wait_until_healthy(folder)
             _end(folder, running.pid, running.port)
         (folder / "address").write_text(address, encoding="utf-8")
+        keep_data_of_earlier(folder, _release_of(program), say=say)
         with claimed_port(port, folder) as chosen:
             place = address or f"http://{HOST}:{chosen}"
             say(f"starting Label Studio at {place} (the first start takes about a minute)")
@@ -299,6 +301,29 @@ def up(
                     _end(folder, *hung)
                     _spawn(program, folder, chosen, environ)
                 return _wait_until_healthy(folder)
+
+
+def keep_data_of_earlier(folder: Path, release: str, *, say: Callable[[str], None]) -> None:
+    """Copy the data of the server of `folder` to `data-RELEASE` if another release of Label Studio made them.
+
+    A later release changes its database as it starts, and no way leads back. release: the one that is to be started.
+    """
+    noted, data = folder / "release", folder / "data"
+    last = noted.read_text(encoding="ascii").strip() if noted.is_file() else FIRST_RELEASE
+    copy = folder / f"data-{last}"
+    if last != release and data.is_dir() and not copy.exists():
+        begun = folder / "data-begun"
+        shutil.rmtree(begun, ignore_errors=True)
+        shutil.copytree(data, begun)
+        begun.rename(copy)
+        say(f"Label Studio {release} takes the place of {last}; a copy of the data from before is {copy}")
+    noted.write_text(f"{release}\n", encoding="ascii")
+
+
+def _release_of(program: Path) -> str:
+    """The release of an installation."""
+    packages = program.parent.parent.glob("lib/python*/site-packages/label_studio-*.dist-info")
+    return next((path.name.removesuffix(".dist-info").partition("-")[2] for path in packages), VERSION)
 
 
 def address_of(folder: Path) -> str:
@@ -337,21 +362,24 @@ def database_variables(url: str) -> str:
     The password is that of the environment variable PGPASSWORD. Raises InputError if the address has one: everyone on
     the machine can see what is typed.
     """
-    parts = urlsplit(url)
-    if parts.scheme != "postgresql" or not (parts.hostname and parts.username and parts.path.strip("/")):
+    from annot.store.database import parse_url, password_of
+
+    place = parse_url(url)
+    host = place.host or place.query.get("host")
+    if not (place.drivername.startswith("postgresql") and host and place.username and place.database):
         raise InputError("--database: expected an address such as postgresql://studio@127.0.0.1/studio")
-    if parts.password is not None:
+    if password_of(place) is not None:
         raise InputError(
             "--database: has a password, which other accounts of this machine can see",
             hint="leave it out, and set the environment variable PGPASSWORD",
         )
     variables = {
         "DJANGO_DB": "default",
-        "POSTGRE_NAME": parts.path.strip("/"),
-        "POSTGRE_USER": parts.username,
+        "POSTGRE_NAME": place.database,
+        "POSTGRE_USER": place.username,
         "POSTGRE_PASSWORD": os.environ.get("PGPASSWORD", ""),
-        "POSTGRE_HOST": parts.hostname,
-        "POSTGRE_PORT": str(parts.port or 5432),
+        "POSTGRE_HOST": host,
+        "POSTGRE_PORT": str(place.port or 5432),
     }
     return json.dumps(variables)
 

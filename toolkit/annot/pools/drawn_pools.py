@@ -128,12 +128,15 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
     write_manifest(ws.pools / frozen_rankings.MANIFEST, files=vouched, inputs=inputs, facts=facts)
 
 
-def unrecorded_differences(ws: Workspace, session: Session) -> Iterator[tuple[str, str]]:
-    """Topics whose pool files differ from the database, each with the difference.
+def unrecorded_differences(
+    ws: Workspace, session: Session, recorded: Mapping[str, Pool] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Topics whose pool files differ from the database, each with the difference. recorded: the pools, if they were
+    read before.
 
     An imported pool has no file before something is added to it.
     """
-    recorded, hashes = read_pools(session), read_rankings_sha256(session)
+    recorded, hashes = read_pools(session) if recorded is None else recorded, read_rankings_sha256(session)
     designs = recorded_designs(recorded.values())
     lines = frozen_rankings.lines_on_disk(ws)
     for topic_id, pool in recorded.items():
@@ -483,7 +486,7 @@ def replay(ws: Workspace, *, advance: Advance) -> PoolReplay:
     ]
     compared = {pool.topic_id: first_difference(recorded[pool.topic_id], pool) for pool in redrawn}
     with ws.reading() as session:
-        differences = dict(unrecorded_differences(ws, session)) | {
+        differences = dict(unrecorded_differences(ws, session, recorded)) | {
             name: text for name, text in compared.items() if text
         }
     with_citations = {name: rules for name, rules in admitted.items() if CITED in recorded[name].methods}

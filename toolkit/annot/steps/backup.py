@@ -248,7 +248,7 @@ def _load(session: Session, contents: backups.BackupManifest, folder: Path, stud
     folder: with a file for each table. study: the unpacked files. Returns the broken links of a whole study.
     """
     connection = session.connection()
-    database.load(connection, contents.database, folder)
+    database.load(connection, backups.dumped_by_version(contents, folder), folder)
     scale = shown.scale_that_counts(session, study.settings.scale.names)
     if faults := [*unsound_revisions(ReadingSession(connection)), *grades_off_scale(connection, range(len(scale)))]:
         raise InputError(

@@ -338,7 +338,8 @@ def _machine(folder: Path) -> Iterator[Problem]:
         )
     if sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)):
         yield Problem(
-            f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13", "install the program in one of these"
+            f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13",
+            "in the folder of annot, run `uv tool install --python 3.13 .`: uv brings a Python of its own",
         )
 
 

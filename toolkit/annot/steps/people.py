@@ -247,7 +247,8 @@ def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     owner = _own_server(ws, who)
     elsewhere = ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
     if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
-        return ()
+        has_front = front.kept(servers.front_folder(ws)) is not None
+        return (f"`annot studio up` starts the server of {who}",) if has_front else ()
     with servers.connect(ws, person=owner) as gateway:
         if not elsewhere:
             servers.open_accounts(ws, gateway, {who: account}, person=owner)

@@ -24,7 +24,7 @@ from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
 from annot.publishing import paper
 from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
-from annot.publishing.release import collection_facts, leaks, prose, released_files
+from annot.publishing.release import citing, collection_facts, leaks, prose, released_files
 from annot.publishing.report import pages, side_by_side
 from annot.publishing.report.figures import BROWSE_FILE
 from annot.publishing.report.notices import RESTS_ON, notices
@@ -346,6 +346,7 @@ class ReleaseResult:
     """Parts that a draft lacks to be a release."""
 
 
+PLACES = ("Hugging Face", "Zenodo")
 FILES = Columns[tuple[str, tuple[int, str]]](
     [Column("file", lambda file: file[0])],
     [Column("bytes", lambda file: file[1][0]), Column("SHA-256", lambda file: file[1][1][:12])],
@@ -453,6 +454,12 @@ def release(
         note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
     sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
     return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
+
+
+def how_to_upload(ws: Workspace, folder: Path) -> tuple[str, ...]:
+    """The command that uploads the release in this folder to each place, in words; nothing is uploaded here."""
+    commands = citing.upload_commands(folder, ws.settings.collection.name)
+    return tuple(f"to put it on {place}: {command}" for place, command in zip(PLACES, commands, strict=True))
 
 
 def _agreed(snapshot: snapshots.Snapshot, consented: str | None, consenting: Sequence[str]) -> tuple[Notice, ...]:

@@ -112,7 +112,7 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
             facts["plugins"] = versions_of(plugins)
         facts |= {"topics_left_out": left_out} if left_out else {}
         measured.write_matches(ws, system.name, ranked.matches)
-        _keep(ws, system.name, Source.BASELINE, ranked.rankings, facts)
+        _keep(ws, *_stored(system.name, Source.BASELINE, facts, ranked.rankings))
         note(ws, f"run/{system.name}", states)
         size, path = sum(map(len, ranked.rankings.values())), ws.run_file(system.name)
         made.append(MadeRun(system.name, len(ranked.rankings), size, path, ranked.given_up, left_out, system.of_texts))
@@ -170,7 +170,7 @@ def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper],
 
 def adopt(ws: Workspace, tag: str, rankings: Mapping[str, Ranking], *, facts: Mapping[str, Any]) -> None:
     """Write a run that was made before, and remember it."""
-    _keep(ws, tag, Source.BASELINE, rankings, facts)
+    _keep(ws, *_stored(tag, Source.BASELINE, facts, rankings))
     note(ws, f"run/{tag}", states_of(ws))
 
 
@@ -244,10 +244,10 @@ def import_files(
         "found": {finding.what: finding.count for finding in findings},
         "metadata": metadata,
     }
-    stored = _stored(tag, Source.IMPORTED, facts, write_run(rankings, tag=tag))
+    stored, text = _stored(tag, Source.IMPORTED, facts, rankings)
     _check_seeds(stored, known.values())
     if not dry_run:
-        _keep(ws, tag, Source.IMPORTED, rankings, facts)
+        _keep(ws, stored, text)
     return ImportedRun(
         tag=tag,
         system=facts["system"],
@@ -264,18 +264,18 @@ def import_files(
     )
 
 
-def _stored(tag: str, kind: Source, facts: Mapping[str, Any], text: str) -> StoredRun:
-    return StoredRun(tag, kind, dict(facts), hashlib.sha256(text.encode()).hexdigest())
-
-
-def _keep(ws: Workspace, tag: str, kind: Source, rankings: Mapping[str, Ranking], facts: Mapping[str, Any]) -> None:
-    """Write the run and its metadata, then put it on record."""
+def _stored(tag: str, kind: Source, facts: Mapping[str, Any], rankings: Mapping[str, Ranking]) -> tuple[StoredRun, str]:
+    """The run as it goes on record, and the text of its file."""
     text = write_run(rankings, tag=tag)
-    stored = _stored(tag, kind, facts, text)
-    write_file(ws.run_file(tag), text)
-    record = {"tag": tag, "kind": kind, "sha256": stored.sha256, "settings": stored.facts}
+    return StoredRun(tag, kind, dict(facts), hashlib.sha256(text.encode()).hexdigest()), text
+
+
+def _keep(ws: Workspace, stored: StoredRun, text: str) -> None:
+    """Write the run and its metadata, then put it on record."""
+    write_file(ws.run_file(stored.tag), text)
+    record = {"tag": stored.tag, "kind": stored.kind, "sha256": stored.sha256, "settings": stored.facts}
     lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
-    write_file(ws.run_file(tag).with_suffix(".json"), f"{lines}\n")
+    write_file(ws.run_file(stored.tag).with_suffix(".json"), f"{lines}\n")
     with ws.writing() as session:
         runs.put_runs(session, [stored])
 

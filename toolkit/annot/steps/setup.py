@@ -127,7 +127,6 @@ def up(
     ws: Workspace,
     *,
     port: int | None,
-    per_assessor: bool,
     tell: Callable[[str], None],
     domain: Front | None = None,
     shared: bool = False,
@@ -144,10 +143,6 @@ def up(
         domain = front.kept(servers.front_folder(ws))
     elif shared is servers.isolated(ws):
         ws = _isolate(ws, shared=shared, tell=tell)
-    if per_assessor and not servers.isolated(ws):
-        raise InputError(
-            '--per-assessor: isolation = "project" in annot.toml', hint='set isolation = "server" under [judging]'
-        )
     with ws.reading() as session:
         everyone = [
             person for person in people.read_assessors(session) if person.left_on is None or _has_folder(ws, person)

@@ -13,6 +13,7 @@ chain, are found.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from sqlalchemy import ColumnElement, Connection, Table, Text, case, cast, func,
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
 from annot.formats.input_files import json_objects, json_texts
 from annot.store import models
+from annot.store.before_1 import link_of_guidelines
 from annot.store.models import Session, ShownOpinion, ShownOpinions
 from annot.store.shown import SHOWN_VERSION_TABLE
 
@@ -297,6 +299,7 @@ class Revisions(Generic[R]):
         """Rows whose content does not have its hash, and rows that are missing."""
         name, previous, length = self._rows.name, "", 0
         revisions: dict[tuple[Any, ...], int] = {}
+        guidelines = link_of_guidelines(session.connection())
         for lot in self._lots(session):
             columns = dict(zip(self._rows.c.keys(), zip(*lot, strict=True), strict=True))
             contents = zip(*(columns[column] for column in self._columns), strict=True)
@@ -313,7 +316,7 @@ class Revisions(Generic[R]):
                     yield f"{place}: its content has changed since it was recorded"
                 if revision != (expected := revisions.get(key, 0) + 1):
                     yield f"{place}: expected revision {expected}"
-                if link != _link(previous, parts):
+                if link != _link(previous, parts) and link != _link(previous, _by_old_rule(parts, guidelines)):
                     yield f"{place}: it has changed, or the row before it was changed or removed"
                 revisions[key] = revision
                 previous, length = link, length + 1
@@ -439,6 +442,13 @@ def _hash_of_whole_seconds(content: dict[str, Any]) -> str | None:
 def _parts_of_links(columns: Mapping[str, Sequence[Any]]) -> Iterable[tuple[str, ...]]:
     """JSON of the values that a link is made of besides the link before, row by row."""
     return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
+
+
+def _by_old_rule(parts: Sequence[str], guidelines: Mapping[str, str]) -> list[str]:
+    """The parts of a link as the rule of before 1.0.0 had them: with the guidelines in place of their display."""
+    place = LINKED.index("shown_sha256")
+    shown = guidelines.get(json.loads(parts[place]))
+    return [*parts[:place], json.dumps(shown), *parts[place + 1 :]]
 
 
 def _link(previous: str, parts: Sequence[str]) -> str:

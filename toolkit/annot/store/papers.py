@@ -109,7 +109,7 @@ def _errors_in_words(url: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, NotImplementedError) as error:
-        raise InputError(f"{url}: {error or type(error).__name__}", hint="check `shards` in annot.toml") from None
+        raise InputError(f"{url}: {str(error) or type(error).__name__}", hint="check `shards` in annot.toml") from None
 
 
 def _opened(url: str) -> tuple[Any, str]:

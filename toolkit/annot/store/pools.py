@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -299,11 +300,13 @@ def remove_pool(session: Session, topic_id: str) -> None:
 def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]:
     """The pools by `topic_id`, of one topic or of all, in the order of the ids."""
     rows = _rows(session, models.DRAW_TABLE, ("doc_id", *models.field_names(Draw)), "place", topic_id)
-    draws = grouped(((topic, doc_id), Draw(*draw)) for topic, doc_id, *draw in rows)
+    # In an imported pool all are equal.
+    draw_of = cache(Draw)
+    draws = grouped((row[:2], draw_of(*row[2:])) for row in rows)
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
-    for topic, doc_id in _rows(session, models.POOL_ENTRY_TABLE, ["doc_id"], "position", topic_id):
-        drawing, *also = draws[topic, doc_id]
-        entries[topic].append(PoolEntry(doc_id, drawing, tuple(also)))
+    for entry in _rows(session, models.POOL_ENTRY_TABLE, ["doc_id"], "position", topic_id):
+        of_entry = draws[entry]
+        entries[entry[0]].append(PoolEntry(entry[1], of_entry[0], (*of_entry[1:],)))
     rows = _rows(session, models.POOL_ADDITION_TABLE, models.field_names(Addition), "version", topic_id)
     additions = grouped((topic, Addition(*added)) for topic, *added in rows)
     facts = [name for name in models.field_names(Pool) if name not in ("topic_id", "entries", "additions")]

@@ -97,10 +97,14 @@ def version_of(connection: Connection) -> int:
 
 def check_not_newer(connection: Connection) -> None:
     """Raise StoreError, which names the release that is needed, if a later one has changed the database."""
-    newest = _newest(connection)
-    if newest is not None and newest["version"] > len(MIGRATIONS):
-        release = newest.get("release", "a later release")
+    if release := release_needed(connection):
         raise StoreError(f"the study needs annot {release} or later, this is {__version__}", hint="update annot")
+
+
+def release_needed(connection: Connection) -> str | None:
+    """The release that the database needs if this one is too old for it; None if it is not."""
+    newest = _newest(connection)
+    return str(newest["release"]) if newest is not None and newest["version"] > len(MIGRATIONS) else None
 
 
 def _newest(connection: Connection) -> RowMapping | None:

@@ -26,7 +26,7 @@ from sqlalchemy import select
 from annot import __version__
 from annot.base.errors import FULL, AnnotError, InputError, MissingInput, StoreError
 from annot.base.names import counted, moment_now, sha256_of, verb
-from annot.store import schema
+from annot.store import before_1, schema
 from annot.store.database import DumpFacts, Store, dump, lock_file, open_store
 from annot.store.models import FACET_LABELS_TABLE, POOL_TABLE
 from annot.study.provenance import read_states
@@ -208,6 +208,17 @@ def manifest_of(path: Path) -> BackupManifest:
         return _manifest(path, archive.tar)
 
 
+def dumped_by_version(contents: BackupManifest, folder: Path) -> DumpFacts:
+    """Facts about the rows of an unpacked backup, which are brought to the tables of version 1 if they are older.
+
+    folder: with a file for each table.
+    """
+    dumped = contents.database
+    if before_1.OLD_TABLE not in dumped.rows:
+        return dumped
+    return DumpFacts(dumped.version, {**dumped.rows, **before_1.converted(folder)})
+
+
 def is_archive(path: Path) -> bool:
     """True if the file is a backup, by its first entry; backups leave other backups out."""
     if path.suffix not in (".gz", ".tgz") or path.is_symlink():
@@ -288,6 +299,8 @@ def _check_release(path: Path, manifest: bytes) -> None:
 def _misplaced(contents: BackupManifest) -> Iterator[str]:
     """The names in a manifest that no backup has, and those that it lacks."""
     tables_of_version = schema.table_names(contents.database.version)
+    if before_1.OLD_TABLE in contents.database.rows and contents.annot.startswith("0."):
+        tables_of_version = tables_of_version - {*before_1.NEW_TABLES} | {before_1.OLD_TABLE}
     for name in sorted(contents.database.rows.keys() ^ tables_of_version):
         yield f"{name}: {'a table missing' if name in tables_of_version else 'no table of that version'}"
     tables = {f"{DATABASE}/{name}.jsonl" for name in contents.database.rows}

@@ -818,8 +818,14 @@ NONE_RUSHED = Rushed(FLOOR_SECONDS, {})
 
 def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
     """Everyone's answers and decisions that came too fast."""
+    # An answer with neither a moment nor seconds is not too fast, and tells nothing of the one after it.
+    timed = (
+        (round, answer)
+        for round, answer in answers_of(session, outcome)
+        if answer.judged_at or answer.lead_time is not None
+    )
     projects: dict[tuple[str, str], Sequence[Judgement | Adjudication]] = {
-        **grouped(((answer.assessor, round), answer) for round, answer in answers_of(session, outcome)),
+        **grouped(((answer.assessor, round), answer) for round, answer in timed),
         **grouped(((ruling.adjudicator, "adjudicate"), ruling) for ruling in outcome.rulings),
     }
     limit = reading_limit(answers for (_, round), answers in projects.items() if round == "judge")

@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import tomlkit
 
-from annot.base.errors import AnnotError, InputError, MissingInput
+from annot import __version__
+from annot.base.errors import AnnotError, InputError, MissingInput, SettingsError, StoreError
 from annot.base.names import counted, sha256_of
 from annot.base.records import WHOLE
 from annot.base.settings import MachineSettings, Settings, read_settings
@@ -199,7 +201,12 @@ class Workspace:
         if not path.is_file():
             raise MissingInput(f"{root}: not a study (no {SETTINGS_FILE})", hint="make one with `annot init`")
         check_links(root)
-        return cls(root, read_settings(path)).as_recorded()
+        try:
+            settings = read_settings(path)
+        except SettingsError:
+            _check_release(root)
+            raise
+        return cls(root, settings).as_recorded()
 
     settings_file = _FilePlace(SETTINGS_FILE)
     corpus = _FilePlace("corpus")
@@ -365,6 +372,23 @@ class Workspace:
         if self.database_file is not None:
             return self.database_file.exists()
         return all((folder / "manifest.json").is_file() for folder in (self.corpus, self.pools))
+
+
+def _check_release(root: Path) -> None:
+    """Raise StoreError if the study needs a later release, whose settings this one may not know."""
+    from annot.store.database import connect_store
+    from annot.store.schema import release_needed
+
+    release = None
+    with suppress(AnnotError, ValueError, OSError):
+        document = tomllib.loads((root / SETTINGS_FILE).read_text(encoding="utf-8-sig"))
+        ws = Workspace(root, Settings.model_validate({"store": document.get("store", {})}))
+        with connect_store(ws.database_url, create=False) as store, store.read() as session:
+            release = release_needed(session.connection())
+    if release is not None:
+        raise StoreError(
+            f"{root}: the study needs annot {release} or later, this is {__version__}", hint="update annot"
+        )
 
 
 def _updated(settings: Settings, section: str, values: Mapping[str, Any]) -> Settings:

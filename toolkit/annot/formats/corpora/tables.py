@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from annot.base.errors import InputError
+from annot.base.records import Paper
+from annot.formats.cleaning import is_plain, without_heading
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
 from annot.formats.corpora.xml_papers import refuse_entities
 from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip, most_of, parquet_file, text_of
-from annot.formats.paper_records import MISSING, year_in
+from annot.formats.paper_records import MISSING, YEARS, year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Documents by the names that people give their fields, as JSON Lines or one JSON text; BEIR's, CSFCube's, and the
@@ -52,6 +54,32 @@ def document(record: Mapping[str, Any]) -> dict[str, Any]:
         wholes = [record[name] for name in names if name != id_name and _is_id(record.get(name))]
         fields |= {"part_of": wholes[0] if wholes else None} if wholes or "part_of" in fields else {}
     return fields
+
+
+_UNUSUAL = (FIELDS - {"paper_id"}) | {
+    *("labels", "pred_labels", "paragraph_labels", "citations", "outbound_citations"),
+    *("language", "lang", "metadata", "sections", "noted", "retracted"),
+}
+
+
+def usual_paper(record: Mapping[str, Any]) -> Paper | None:
+    """The paper of a record with an id, a title, a list of sentences and perhaps a year, if nothing in them has to be
+    changed; None for any other record.
+
+    Such records are most of a large file, and are read in a third of the time.
+    """
+    paper_id, title, sentences = record.get("paper_id"), record.get("title"), record.get("abstract")
+    if type(paper_id) is not str or type(title) is not str or type(sentences) is not list:
+        return None
+    year = record.get("year")
+    if not (year is None or (type(year) is int and abs(year) < YEARS)) or not record.keys().isdisjoint(_UNUSUAL):
+        return None
+    try:
+        text = " ".join((paper_id, title, *sentences))
+    except TypeError:
+        return None
+    whole = paper_id and title and sentences and " " not in paper_id and is_plain(text)
+    return Paper(paper_id, title, tuple(sentences), year) if whole and not without_heading(sentences[0])[0] else None
 
 
 def _is_id(value: object) -> bool:

@@ -137,10 +137,7 @@ def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[
 
 SECRET_BYTES = 32
 CLOSED = "closed"
-HINT = (
-    "start one here with `annot studio up --per-assessor`, or name one with "
-    "`annot assessor change {person} --server ADDRESS`"
-)
+HINT = "start one here with `annot studio up`, or name one with `annot assessor change {person} --server ADDRESS`"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -192,8 +189,8 @@ def front_folder(ws: Workspace) -> Path:
 
 def close(ws: Workspace, person: str) -> None:
     """Stop the server of a person who has left, for good; its data stay."""
+    (studio_folder(ws, person) / CLOSED).touch()  # first, so that nothing starts it again
     server.down(studio_folder(ws, person))
-    (studio_folder(ws, person) / CLOSED).touch()
 
 
 def is_closed(ws: Workspace, person: str) -> bool:

@@ -19,6 +19,7 @@ from annot.base.plugins import loaded
 from annot.base.records import (
     Judgement,
     Qrel,
+    Ranking,
     ScoredDoc,
     as_trec_eval,
     grouped,
@@ -753,6 +754,10 @@ class JudgedWhole:
         """Grades by query, then document, in the order of the ids."""
         return _by_query(self.qrels)
 
+    @cached_property
+    def _best_first(self) -> dict[str, Ranking]:
+        return {query_id: in_order(grades.items()) for query_id, grades in self.graded.items()}
+
     @property
     def whole(self) -> bool:
         """True if every document of the pools was to be judged."""
@@ -787,8 +792,7 @@ class JudgedWhole:
 
     def best_order(self, selection: MeasureSelection) -> Evaluation:
         """Measures of the best order of the documents of each query."""
-        best = {query_id: in_order(grades.items()) for query_id, grades in self.graded.items()}
-        return self.measured(best, self.query_ids, selection, ties="order")
+        return self.measured(self._best_first, self.query_ids, selection, ties="order")
 
 
 @dataclass(frozen=True, slots=True)

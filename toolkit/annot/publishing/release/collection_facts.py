@@ -28,9 +28,9 @@ from annot.pools.pooling import pool_in_version, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
-from annot.publishing.report.sections.whole import PagePart, sections_added
+from annot.publishing.report.sections.whole import sections_added
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import missing_figures, sentence, sentences
+from annot.publishing.report.tables import Chapter, missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource, StoredRound
 from annot.store.papers import corpus_sha256, paper_ids
@@ -266,8 +266,8 @@ class CollectionFacts:
     """True if facets are judged."""
     sampled: SampleInWords | None = None
     """Facts that users of the grades must know if a sample of the pools was judged."""
-    added: tuple[PagePart, ...] = ()
-    """Parts that wings and plug-ins add to datasheet and card."""
+    added: tuple[Chapter, ...] = ()
+    """Chapters that wings and plug-ins add to datasheet and card."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Sentences by the place of a page, one for each of its foundations that does not hold."""
     substudy: dict[str, Any] | None = None

@@ -20,6 +20,7 @@ from annot.formats.judgements_file import pool_lines, write_decisions, write_jud
 from annot.formats.trec import TOPICS_FILE, topics_file, write_qrels, write_query_topics, write_topics
 from annot.judging.comments import PublishedWords
 from annot.publishing.browse_page import CARD_FILE, linked
+from annot.publishing.release.citing import files_for_citing
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.parts import VERSIONS_FILE, sample_files
 from annot.publishing.release.prose import (
@@ -164,6 +165,7 @@ def release_files(
             warning=facts.sampled.warning if facts.sampled else "",
         ),
         **sample_files(study),
+        **files_for_citing(facts),
         "DATASHEET.md": datasheet,
         "datasheet.html": datasheet_html(facts, datasheet, overrides=overrides),
     }

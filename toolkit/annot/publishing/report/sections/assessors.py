@@ -274,9 +274,9 @@ def _work(analysis: AssessorAnalysis, words: StudyVocabulary) -> Iterator[Table]
         [Column("Assessor", lambda row: row.assessor)],
         [
             Column("Judgements", lambda row: row.n),
-            Column("Longest run", lambda row: row.longest and row.longest.length),
-            Column("Grade", lambda row: row.longest and row.longest.grade),
-            Column("First judgement", lambda row: row.longest and row.longest.start),
+            Column("Longest run", lambda row: row.longest.length),
+            Column("Grade", lambda row: row.longest.grade),
+            Column("First judgement", lambda row: row.longest.start),
             Column("Expected", lambda row: cells.Number(row.expected, cells.MEAN)),
             Column("p", lambda row: cells.Number(row.p_value, cells.P)),
         ],

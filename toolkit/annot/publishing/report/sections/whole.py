@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from annot import __version__
 from annot.base.plugins import loaded, versions_of
@@ -35,17 +34,6 @@ Sections = Callable[[Study], Iterable[Chapter]]
 """Function that makes chapters of the report."""
 
 
-class PagePart(NamedTuple):
-    """Part of datasheet and card."""
-
-    heading: str
-    """Heading in the datasheet."""
-    introduction: str
-    """First paragraph in the card, which has no heading for it."""
-    text: str
-    """Markdown; lines of a paragraph are joined."""
-
-
 def _none(_study: Study) -> tuple[()]:
     return ()
 
@@ -58,8 +46,9 @@ class ReportSections:
     """Chapters at the end of the text."""
     appendix: Sections = _none
     """Chapters at the end of the appendix, before the rules."""
-    pages: Callable[[Study], Iterable[PagePart]] = _none
-    """Parts of datasheet and card."""
+    pages: Sections = _none
+    """Chapters of datasheet and card, of Markdown. The card has no headings for them; their first paragraph is for it
+    alone."""
 
 
 MakeFacts = Callable[[Study], Iterable[Fact]]

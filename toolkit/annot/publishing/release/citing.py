@@ -1,0 +1,118 @@
+"""Files by which others find, cite and archive a released collection: LICENSE, CITATION.cff and .zenodo.json."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from annot import __version__
+from annot.formats.beir import dataset_id
+from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.terms import licence_named
+
+LICENCE_FILE = "LICENSE"
+CITATION_FILE = "CITATION.cff"
+ZENODO_FILE = ".zenodo.json"
+PROGRAM = "annot"
+
+
+def files_for_citing(facts: CollectionFacts) -> dict[str, str]:
+    """The three files, by name; no licence file while no licence is chosen."""
+    licence = _licence(facts)
+    return {
+        **({LICENCE_FILE: licence} if licence else {}),
+        CITATION_FILE: yaml.safe_dump(_citation(facts), sort_keys=False, allow_unicode=True, width=100),
+        ZENODO_FILE: json.dumps(_zenodo(facts), ensure_ascii=False, indent=2) + "\n",
+    }
+
+
+def _licence(facts: CollectionFacts) -> str:
+    """A sentence for each part of the release, with its licence and the address of the licence's text."""
+    terms = facts.terms
+    parts = [("The judgements, and all that is not named below,", terms.licence)]
+    parts += [("The topics", terms.topic_licence)] if terms.topic_licence else []
+    parts += [("The titles and texts of the documents", terms.text_licence)] if terms.with_text else []
+    lines = [f"{facts.collection.title}, version {facts.collection.version}", ""]
+    for what, name in parts:
+        if name:
+            licence = licence_named(name)
+            address = f" ({licence.url})" if licence.url and licence.url != licence.name else ""
+            lines.append(f"{what} are licensed under {licence.name}{address}.")
+    return "\n".join(lines) + "\n" if lines[2:] else ""
+
+
+def _citation(facts: CollectionFacts) -> dict[str, Any]:
+    """The Citation File Format's fields, version 1.2.0: the collection, and among its references the program."""
+    collection, terms = facts.collection, facts.terms
+    licence = licence_named(terms.licence) if terms.licence else None
+    is_address = licence is not None and licence.name.startswith("http")
+    return _filled(
+        {
+            "cff-version": "1.2.0",
+            "message": f"Please cite this collection, and the program {PROGRAM} with which it was made.",
+            "type": "dataset",
+            "title": collection.title,
+            "abstract": collection.description,
+            "authors": [{"name": name} for name in collection.creators],
+            "version": collection.version,
+            "date-released": terms.published,
+            "license": licence.name if licence and not is_address else "",
+            "license-url": licence.name if licence and is_address else "",
+            "url": collection.url,
+            "keywords": [*_keywords(facts)],
+            "references": [
+                {
+                    "type": "software",
+                    "title": PROGRAM,
+                    "version": __version__,
+                    "authors": [{"name": f"the developers of {PROGRAM}"}],
+                }
+            ],
+        }
+    )
+
+
+def _zenodo(facts: CollectionFacts) -> dict[str, Any]:
+    """The fields of a record on Zenodo."""
+    collection, terms = facts.collection, facts.terms
+    licence = licence_named(terms.licence).name if terms.licence else ""
+    return _filled(
+        {
+            "title": collection.title,
+            "upload_type": "dataset",
+            "description": collection.description or collection.title,
+            "creators": [{"name": name} for name in collection.creators],
+            "version": collection.version,
+            "publication_date": terms.published,
+            "license": "" if licence.startswith("http") else licence.lower(),
+            "keywords": [*_keywords(facts)],
+            "notes": f"Made with {PROGRAM} {__version__}.",
+        }
+    )
+
+
+def _keywords(facts: CollectionFacts) -> tuple[str, ...]:
+    return ("information retrieval", "test collection", *facts.collection.keywords)
+
+
+def _filled(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that have a value."""
+    return {name: value for name, value in fields.items() if value}
+
+
+def upload_commands(folder: Path, name: str) -> tuple[str, str]:
+    """Commands that put the release of the collection `name` on Hugging Face and on Zenodo, for a shell."""
+    short, place = dataset_id(name), shlex.quote(str(folder))
+    archive = shlex.quote(f"{short}.tar.gz")
+    token = '-H "Authorization: Bearer $ZENODO_TOKEN"'
+    record = f'-d "{{\\"metadata\\": $(cat {place}/{ZENODO_FILE})}}" https://zenodo.org/api/deposit/depositions'
+    bucket = 'python3 -c \'import json, sys; print(json.load(sys.stdin)["links"]["bucket"])\''
+    return (
+        f"hf upload {shlex.quote(short)} {place} . --repo-type dataset",
+        f"tar -czf {archive} -C {place} . && bucket=$(curl -fsS {token} -H 'Content-Type: application/json' {record} | "
+        f'{bucket}) && curl -fsS {token} --upload-file {archive} "$bucket/{short}.tar.gz"',
+    )
