@@ -109,7 +109,7 @@ def undrawn() -> Iterator[None]:
     """Pages have empty figures: drawing takes most of the time of a report, and of a release. Tests that look at
     figures have a fixture of this name that does nothing."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figures.Drawing, "_of_page", lambda drawing, on: '<svg viewBox="0 0 1 1"></svg>')
+        patch.setattr(figures.Drawing, "on_page", '<svg viewBox="0 0 1 1"></svg>')
         yield
 
 

@@ -66,7 +66,7 @@ def record_as_sent(ws: Workspace) -> None:
 @pytest.fixture
 def ws(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     # Drawings take most of the time of a release, and say nothing of states.
-    monkeypatch.setattr(figures.Drawing, "_of_page", lambda *_: "<svg></svg>")
+    monkeypatch.setattr(figures.Drawing, "on_page", "<svg></svg>")
     shutil.copytree(finished, tmp_path / "study")
     return Workspace.open(tmp_path / "study")
 

@@ -163,7 +163,7 @@ def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPat
     def keep(found: Any, *, limits: Any, unit: str) -> Any:
         points.update(found)
         assert limits == (0.667, 0.8)
-        return SimpleNamespace(wide="", narrow="")
+        return SimpleNamespace(on_page="")
 
     monkeypatch.setattr(agreement.figures, "before_and_after", keep)
     study: Any = SimpleNamespace(

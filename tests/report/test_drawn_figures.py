@@ -19,12 +19,12 @@ def undrawn() -> None:
     """Figures are looked at here."""
 
 
-def painted(drawing: figures.Drawing, on: figures.Surface = figures.PAGE) -> Any:
+def painted(drawing: figures.Drawing, on: figures.Surface = figures.PLAIN) -> Any:
     """The figure before it is laid out."""
     return drawing._painted(on)
 
 
-def size(drawing: figures.Drawing, on: figures.Surface = figures.PAGE) -> Any:
+def size(drawing: figures.Drawing, on: figures.Surface = figures.PLAIN) -> Any:
     return pytest.approx(tuple(painted(drawing, on).get_size_inches()))
 
 
@@ -47,8 +47,8 @@ def test_before_and_after_goes_from_the_lowest_to_the_highest() -> None:
         "way": [(f"r{at}", 0.1, 0.2) for at in range(7)],
     }
     drawing = figures.before_and_after(points, limits=(0.667, 0.8), unit="alpha")
-    figure, below = painted(drawing), painted(drawing, figures.PHONE)
-    assert (size(drawing), size(drawing, figures.PHONE)) == ((7.0, 2.7), (3.33, 2 * 1.7 + 0.4))
+    figure, below = painted(drawing), painted(drawing, figures.PAGE)
+    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 2.7), (3.33, 2 * 1.7 + 0.4))
     assert drawing.rows[1] == {"facet": "aim", "query_id": "q1", "before": -0.2, "after": 0.4}
     first, second = figure.axes
     before, after = first.collections
@@ -78,7 +78,7 @@ def test_figures_before_and_after_that_are_above_0_have_an_axis_from_0() -> None
 def test_bars_of_a_group_touch_around_its_place() -> None:
     values = {"aim": [number(0.5, 0.4, 0.6), number(None)], "way": [number(0.2), number(0.8, 0.7, 1.2)]}
     drawing = figures.grouped_bars(values, names=["no", "yes"], unit="%")
-    wide, narrow = painted(drawing), painted(drawing, figures.PHONE)
+    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
     (axes,) = wide.axes
     bars = [(bar.get_x() + bar.get_width() / 2, bar.get_width(), bar.get_height()) for bar in axes.patches]
     expected = [(-0.21, 0.3948, 50), (0.79, 0.3948, 20), (0.21, 0.3948, 0), (1.21, 0.3948, 80)]
@@ -92,8 +92,8 @@ def test_bars_of_a_group_touch_around_its_place() -> None:
 
 
 def test_shades_go_from_light_to_dark_in_equal_steps() -> None:
-    assert figures.PAGE.shades(1) == [figures.LIGHTEST]
-    first, middle, last = figures.PAGE.shades(3)
+    assert figures.PLAIN.shades(1) == [figures.LIGHTEST]
+    first, middle, last = figures.PLAIN.shades(3)
     assert (first, last) == (figures.LIGHTEST, pytest.approx(figures.DARKEST))
     assert middle == pytest.approx([(a + b) / 2 for a, b in zip(figures.LIGHTEST, figures.DARKEST, strict=True)])
 
@@ -102,9 +102,9 @@ def test_runs_have_their_dots_chance_a_band_and_pairs_a_square_below_the_better_
     values = {"good": number(0.6, 0.5, 0.7), "fair": number(0.4), "none": number(None)}
     holds = {("good", "fair"): False, ("good", "none"): True, ("fair", "none"): False}
     drawing = figures.runs(values, holds, chance=number(0.2, 0.1, 0.3), measure="NDCG")
-    wide, narrow = painted(drawing), painted(drawing, figures.PHONE)
+    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
     assert drawing.height == pytest.approx(3 * 0.23 + 2.0)
-    assert size(drawing, figures.PHONE) == (3.33, 2 * drawing.height - 0.6)
+    assert size(drawing, figures.PAGE) == (3.33, 2 * drawing.height - 0.6)
     assert [(row["run"], row["value"], row["better_than"]) for row in drawing.rows] == [
         ("good", 60, "none"), ("fair", 40, ""), ("none", None, ""), ("chance", 20, ""),
     ]  # fmt: skip
@@ -116,7 +116,7 @@ def test_runs_have_their_dots_chance_a_band_and_pairs_a_square_below_the_better_
     full, empty = beside.collections
     assert [tuple(at) for at in full.get_offsets()] == [(2, 0)]
     assert [tuple(at) for at in empty.get_offsets()] == [(1, 0), (2, 1)]
-    assert (to_hex(full.get_facecolor()[0]), to_hex(empty.get_facecolor()[0])) == ("#0072b2", figures.BACK)
+    assert (to_hex(full.get_facecolor()[0]), to_hex(empty.get_facecolor()[0])) == ("#0072b2", "#ffffff")
     assert axes.get_xlabel() == "NDCG, %"
     assert axes.get_ylim() == beside.get_ylim() == pytest.approx((2.6, -0.6))
     assert beside.get_xlim() == pytest.approx((-0.6, 2.6))
@@ -131,8 +131,8 @@ def test_runs_have_their_dots_chance_a_band_and_pairs_a_square_below_the_better_
 
 def test_a_single_run_has_one_panel_and_chance_without_a_figure_no_line() -> None:
     drawing = figures.runs({"good": number(0.6)}, {}, chance=number(None), measure="AP")
-    wide, narrow = painted(drawing), painted(drawing, figures.PHONE)
-    assert (size(drawing), size(drawing, figures.PHONE)) == ((7.0, 1.23), (3.33, 1.23))
+    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
+    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 1.23), (3.33, 1.23))
     assert [len(one.axes) for one in (wide, narrow)] == [1, 1]
     assert lines(wide.axes[0]) == []
     assert list(wide.axes[0].patches) == []
@@ -142,7 +142,7 @@ def test_a_forest_has_a_line_at_nothing() -> None:
     severity = {"a1": Number(-0.3, COEFFICIENT, Interval(-0.5, -0.1, 0.95, "t"))}
     drawing = figures.forest(severity, unit="grades", zero=True)
     (axes,) = painted(drawing).axes
-    assert (size(drawing), size(drawing, figures.PHONE)) == ((7.0, 0.93), (3.33, 1.33))
+    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 0.93), (3.33, 1.33))
     assert lines(axes) == [([0, 0], [0, 1]), ([-0.5, -0.1], [0, 0])]
     assert dots(axes) == [(-0.3, 0)]
 
@@ -151,9 +151,9 @@ def test_ranges_are_bars_in_percent_with_the_marks_of_each_kind() -> None:
     values = {"final": {"good": 0.6, "fair": 0.3}, "a1": {"fair": 0.35}}
     spans = {"good": (0.5, 0.7), "fair": None, "poor": (0.1, 0.15)}
     drawing = figures.ranges(values, spans, spanned="random assessors", unit="NDCG")
-    wide, narrow = painted(drawing), painted(drawing, figures.PHONE)
+    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
     (axes,) = wide.axes
-    assert (size(drawing), size(drawing, figures.PHONE)) == ((7.0, 3 * 0.23 + 1.0), (3.33, 3 * 0.23 + 1.6))
+    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 3 * 0.23 + 1.0), (3.33, 3 * 0.23 + 1.6))
     bars = [(bar.get_x(), bar.get_width(), bar.get_y() + bar.get_height() / 2) for bar in axes.patches]
     assert bars == [pytest.approx((50, 20, 0)), pytest.approx((10, 5, 2))]
     assert dots(axes) == [pytest.approx((60, 0)), pytest.approx((30, 1)), pytest.approx((35, 1))]
@@ -166,9 +166,9 @@ def test_ranges_are_bars_in_percent_with_the_marks_of_each_kind() -> None:
 def test_stacked_bars_begin_where_the_last_part_ended_and_stripe_colours_that_come_again() -> None:
     order = [f"m{at}" for at in range(10)]
     drawing = figures.stacked_bars({"p1": {"m0": 2, "m1": 3, "m9": 1}, "p2": {"m1": 4}}, order=order, unit="documents")
-    wide, narrow = painted(drawing), painted(drawing, figures.PHONE)
+    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
     (axes,) = wide.axes
-    assert (size(drawing), size(drawing, figures.PHONE)) == ((7.0, 2 * 0.23 + 1.2), (3.33, 2 * 0.23 + 1.6))
+    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 2 * 0.23 + 1.2), (3.33, 2 * 0.23 + 1.6))
     bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches]
     assert bars[:4] == [(0, 2), (0, 0), (2, 3), (0, 4)]
     assert bars[-2:] == [(5, 1), (4, 0)]
@@ -203,13 +203,12 @@ def test_two_runs_are_sorted_by_their_difference_and_each_mark_leads_to_its_quer
     assert [float(at[1]) for at in second.get_offsets()] == pytest.approx([90, 60, 40])
     # Between the queries on which it is behind and those on which it is not.
     assert lines(axes)[-1][0] == [0.5, 0.5]
-    root = ET.fromstring(drawing.narrow)
+    root = ET.fromstring(drawing.on_page)
     marks = [at for at in root.iter() if at.tag.endswith("}a")]
     assert [at.attrib["href"] for at in marks[:3]] == [
         f"browse.html#query={name}&system=a%26b&beside=c" for name in ("q2", "q3", "q+1")
     ]
     assert marks[0][0].text == "q2: a&b 10.0, c 90.0"
-    assert drawing.shapes == ("narrow",)
 
 
 def test_a_heat_map_has_a_square_for_two_judges_and_all_counts_are_data() -> None:
@@ -251,28 +250,23 @@ def test_a_file_has_its_fonts_a_print_is_grey_and_all_are_the_same_bytes_again()
         assert color[1:3] == color[3:5] == color[5:7]
 
 
-def test_a_drawing_has_the_colours_of_its_page_no_size_and_two_ids() -> None:
+def test_a_drawing_has_the_colours_of_its_page_and_no_size() -> None:
     drawing, again = (figures.forest({"a1": number(0.5, 0.4, 0.6)}, unit="grades", zero=True) for _ in range(2))
-    texts = drawing.wide, drawing.narrow
-    for text in texts:
-        root = ET.fromstring(text)
-        assert "width" not in root.attrib
-        assert "height" not in root.attrib
-        assert "currentColor" in text
-        assert "var(--line" in text
-        assert not any(stand_in in text for stand_in in figures.OF_PAGE)
-        assert ">grades</text>" in text
-        assert "<dc:date>" not in text
-    wide, narrow = (float(ET.fromstring(text).attrib["viewBox"].split()[2]) for text in texts)
-    assert (wide, narrow) == (pytest.approx(7.0 * 72), pytest.approx(3.33 * 72, abs=0.01))
-    assert texts == (again.wide, again.narrow)
-    ids = [{one for one in text.split('"') if one.startswith("m") and len(one) == 11} for text in texts]
-    assert not ids[0] & ids[1]
+    text = drawing.on_page
+    root = ET.fromstring(text)
+    assert not {"width", "height"} & root.attrib.keys()
+    assert "currentColor" in text
+    assert "var(--line" in text
+    assert not any(stand_in in text for stand_in in figures.OF_PAGE)
+    assert ">grades</text>" in text
+    assert "<metadata" not in text
+    assert float(root.attrib["viewBox"].split()[2]) == pytest.approx(3.33 * 72, abs=0.01)
+    assert text == again.on_page
 
 
 def test_a_drawing_on_a_page_says_what_it_is_and_shows_and_no_other_has_its_ids() -> None:
     values = {'a "id="b" <c>': number(0.5, 0.4, 0.6), "d": number(0.4, 0.2, 0.5)}
-    svg = figures.runs(values, {}, chance=number(0.2, 0.1, 0.3), measure="AP").wide
+    svg = figures.runs(values, {}, chance=number(0.2, 0.1, 0.3), measure="AP").on_page
     told = ("AP of </title><script>", "a: 50; d: 40")
     one, other = (ET.fromstring(figures.described(svg, name, *told)) for name in ("one", "other"))
     assert one.attrib["role"] == "img"

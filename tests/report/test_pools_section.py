@@ -36,10 +36,9 @@ def test_the_deepest_rank_of_a_method_is_the_deepest_of_all_pools() -> None:
 def test_each_of_many_methods_has_a_look_of_its_own() -> None:
     methods = [f"m{at}" for at in range(11)]
     drawing = figures.stacked_bars({"p": dict.fromkeys(methods, 1)}, order=methods, unit="documents")
-    for picture in (drawing.wide, drawing.narrow):
-        _, legend = picture.split('id="legend', 1)
-        looks = re.findall(r'style="fill: ((?:#|url)[^;]*);', legend)
-        assert len(looks) == len(set(looks)) == len(methods)
+    _, legend = drawing.on_page.split('id="legend', 1)
+    looks = re.findall(r'style="fill: ((?:#|url)[^;]*);', legend)
+    assert len(looks) == len(set(looks)) == len(methods)
 
 
 def cited(paper_id: str, methods: list[str], mode: str = "blocks", quota: int | None = 3) -> Any:

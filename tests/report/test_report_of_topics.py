@@ -28,7 +28,7 @@ def report(tmp_path: Path, scale: tuple[str, ...], *, mixed: bool = False, drawn
     qrels.write(ws, partial=False)
     with pytest.MonkeyPatch.context() as patch:
         if not drawn:
-            patch.setattr(figures.Drawing, "_of_page", lambda drawing, on: '<svg viewBox="0 0 1 1"></svg>')
+            patch.setattr(figures.Drawing, "on_page", '<svg viewBox="0 0 1 1"></svg>')
         return report_files(Study(read_snapshot(ws)))
 
 

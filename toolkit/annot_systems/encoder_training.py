@@ -431,6 +431,6 @@ def _write(out: Path, weights: Path, loaded: Any, facts: Mapping[str, Any], prog
         "training": [(point.step, point.train_loss) for point in progress.curve if point.train_loss is not None],
         "dev": [(point.step, point.dev_loss) for point in progress.curve],
     }
-    write_file(weights / DRAWING, lines(losses, across="step", up="loss").wide)
+    write_file(weights / DRAWING, lines(losses, across="step", up="loss").on_page)
     out.parent.mkdir(parents=True, exist_ok=True)
     weights.rename(out)

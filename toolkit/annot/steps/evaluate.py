@@ -117,7 +117,7 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
         "md": pages.markdown(document),
         "csv": tidy.csv_text(tidy.evaluation_and_comparisons(evaluated)),
         "json": measured.as_text(measured.evaluation_data(evaluated)["comparison"]),
-        "svg": figures.described(drawn.svg.wide, NAME, drawn.title, drawn.description),
+        "svg": figures.described(drawn.svg.on_page, NAME, drawn.title, drawn.description),
     }
     paths = tuple(folder / f"{NAME}.{ending}" for ending in texts)
     for path, text in zip(paths, texts.values(), strict=True):

@@ -35,7 +35,7 @@ INK, SOFT, BACK = "#010203", "#040506", "#070809"
 """Placeholders for the colours of the page: of its letters, its lines, and its ground."""
 OF_PAGE = {INK: "currentColor", SOFT: "var(--line, #bbbbbb)", BACK: "var(--page, #ffffff)"}
 WIDTH, NARROW = 7.0, 3.33
-"""Inches: two columns of a paper and one. On a screen a page and a phone: a drawing takes the width of its column."""
+"""Inches: two columns of a paper, and one. A page, too, has the narrow form: beside a table, or on a phone."""
 ROW = 0.23
 """Inches that a row of a horizontal drawing takes."""
 DASHED = (0, (4, 3))
@@ -67,7 +67,7 @@ class Surface(NamedTuple):
 
     @property
     def narrow(self) -> bool:
-        """True for one column of a paper, and a phone."""
+        """True for one column of a paper, and for a page."""
         return self.width < WIDTH
 
     def color(self, place: int) -> str:
@@ -86,7 +86,7 @@ class Surface(NamedTuple):
         return [tuple(a + (b - a) * step for a, b in zip(*ends, strict=True)) for step in steps]
 
 
-PAGE, PHONE = (Surface(width, INK, SOFT, BACK) for width in (WIDTH, NARROW))
+PAGE = Surface(NARROW, INK, SOFT, BACK)
 PLAIN = Surface(WIDTH)
 """Surface of a figure outside of our pages."""
 PAPER = {"one-column": Surface(NARROW, grey=True), "two-columns": Surface(WIDTH, grey=True)}
@@ -95,7 +95,7 @@ PAPER = {"one-column": Surface(NARROW, grey=True), "two-columns": Surface(WIDTH,
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """One drawing, painted when it is asked for: as SVG for a page and for a phone, as a file, or as a figure."""
+    """One drawing, painted when it is asked for: as SVG for a page, as a file, or as a figure."""
 
     paint: Callable[[Any, Surface], None]
     rows: Sequence[Mapping[str, object]]
@@ -103,23 +103,16 @@ class Drawing:
     height: float
     narrow_height: float | None = None
     """Height in one column; a little more than in two if none is given."""
-    small: bool = False
-    """True if a page has it in the width of a phone alone, next to others."""
 
     @cached_property
-    def wide(self) -> str:
-        """SVG for a page of ordinary width."""
-        return self._of_page(PAGE)
-
-    @cached_property
-    def narrow(self) -> str:
-        """SVG for a phone."""
-        return self._of_page(PHONE)
-
-    @property
-    def shapes(self) -> tuple[str, ...]:
-        """Forms in which a page has it; a browser shows one of them."""
-        return ("narrow",) if self.small else ("wide", "narrow")
+    def on_page(self) -> str:
+        """SVG for a page, in the width of a phone or of one column of a paper."""
+        text = self.saved(PAGE, ("svg",))["svg"].decode()
+        for stand_in, color in OF_PAGE.items():
+            text = text.replace(stand_in, color)
+        # The page sets the width; a fixed one in points would overflow a phone.
+        head, _, rest = text[text.index("<svg") :].partition(">")
+        return re.sub(r'\s(width|height)="[^"]*"', "", head) + ">" + rest
 
     def figure(self) -> PlainFigure:
         """Matplotlib figure in black on white."""
@@ -160,14 +153,6 @@ class Drawing:
         figure = PlainFigure(figsize=size, layout="constrained", facecolor=on.back)
         self.paint(figure, on)
         return figure
-
-    def _of_page(self, on: Surface) -> str:
-        text = self.saved(on, ("svg",))["svg"].decode()
-        for stand_in, color in OF_PAGE.items():
-            text = text.replace(stand_in, color)
-        # The page sets the width; a fixed one in points would overflow a phone.
-        head, _, rest = text[text.index("<svg") :].partition(">")
-        return re.sub(r'\s(width|height)="[^"]*"', "", head) + ">" + rest
 
 
 def _compact(svg: str) -> str:
@@ -292,7 +277,7 @@ def two_runs(scores: Mapping[str, tuple[float, float]], *, names: tuple[str, str
         axes.set_ylabel(unit)
         _legend(figure, axes, columns=2)
 
-    return Drawing(paint, rows, 2.4, 2.4, small=True)
+    return Drawing(paint, rows, 2.4, 2.4)
 
 
 def grouped_bars(values: Mapping[str, Sequence[Number]], *, names: Sequence[str], unit: str) -> Drawing:

@@ -93,7 +93,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             *runs.analyses_appendix(study),
             *assessors.effect_appendix(study),
             *(chapter for sections in added for chapter in sections.appendix(study)),
-            Chapter("methods", "Methods, for a paper", (*sentences("methods.introduction"), *methods(study))),
+            Chapter("methods", "Methods, ready to paste", (*sentences("methods.introduction"), *methods(study))),
             _rules(study),
         ),
         chain=chain,
