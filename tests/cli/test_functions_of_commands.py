@@ -13,6 +13,7 @@ from annot.cli import draw, judge, keep, main, measure, people, prepare, settle
 from annot.judging.exchange.collecting import PulledProject, PullResult
 from annot.steps import exchange as pull
 from annot.study.workspace import Workspace
+from annot_demo.commands import demo
 from small_study import FirstPairs, Small
 from study_stages import copied
 
@@ -207,7 +208,7 @@ def test_a_table_of_the_report_is_printed_alone(ws: Workspace, tmp_path: Path) -
 
 def test_the_papers_of_the_demonstration_can_be_written_alone(tmp_path: Path) -> None:
     file = tmp_path / "papers.jsonl"
-    found = keep.demo(tmp_path / "study", corpus_only=file)
+    found = demo(tmp_path / "study", corpus_only=file)
     assert found.data["papers"] == len(file.read_text(encoding="utf-8").splitlines())
     assert not (tmp_path / "study").exists()
 

@@ -11,6 +11,7 @@ from annot.base.errors import InputError
 from annot.cli import draw, judge, keep, options, prepare
 from annot.cli.commands import BY_WORDS, MODULES
 from annot.cli.options import file_names, only_with, refuse_beside
+from annot_demo import commands as demonstration
 from annot_systems import commands as training
 from command_line import TREE
 
@@ -40,7 +41,7 @@ LIMITS = {
 }
 
 
-LOADED = (draw, judge, prepare, training, keep)
+LOADED = (draw, judge, prepare, training, keep, demonstration)
 """The modules with these options."""
 
 

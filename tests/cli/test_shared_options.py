@@ -9,10 +9,12 @@ from command_line import TREE
 ALONE = """
 import; corpus add; corpus corrected; facets; query sample; query choose; query add; query remove; query folds;
 vectors add; index; pool; pool add; pool import; assessor add; assessor change; assessor leave; invite; plan; push;
-pull; return; answers restore; train gold; train hide; substudy draw; run; run import; backup; restore; opinion qrels
+pull; return; answers restore; train gold; train hide; substudy draw; run; run import; backup; restore;
+opinion qrels; studio nightly
 """
 SERVER = """
-assessor add; assessor change; assessor leave; invite; push; pull; doctor; check; backup; query remove
+assessor add; assessor change; assessor leave; invite; push; pull; doctor; check; backup; query remove;
+studio nightly
 """
 CSV = """
 corpus corrected; pool; pool add; pool show; query list; assessor list; status; forecast; comments; answers list;

@@ -175,6 +175,8 @@ def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_d
         "facets train",
         "invite",
         "opinion qrels",
+        "figures",
+        "paper",
     }
     servers = {"studio up", "studio down", "studio service", "studio nightly", "demo"}
     assert without == {*reading, *exports, *servers}

@@ -96,7 +96,9 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     study = make_study(tmp_path / "study", memory, name="plain-keys", per_method=3)
     ws, pairs = study.workspace, study.planned()["a1"]
     with monkeypatch.context() as earlier:
-        earlier.setattr("annot.labelstudio.gateway.Gateway", lambda url, api_key, keys: Gateway(url, api_key))
+        earlier.setattr(
+            "annot.labelstudio.gateway.Gateway", lambda url, api_key, keys, **options: Gateway(url, api_key, **options)
+        )
         exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     plain = ["/".join(pair) for pair in pairs]
     assert [task["data"]["pair_id"] for task in study.as_exported("a1")] == plain

@@ -29,6 +29,8 @@ WRONG: dict[str, Wrong] = {
     ),
     "studio service: no domain": Wrong("studio service", "", ("no domain yet", "--domain"), "made"),
     "studio nightly: no time": Wrong("studio nightly", "noon", ("expected a time such as 03:15",), "made"),
+    "figures: a use that is none": Wrong("figures", "--for poster", ("'poster' is not one of",)),
+    "paper: an option that is none": Wrong("paper", "--for paper", ("No such option: --for",)),
     "studio down: an option that is none": Wrong("studio down", "--port 1", ("No such option: --port",)),
     "studio status: no Label Studio where it is said to be": Wrong(
         "studio status",
