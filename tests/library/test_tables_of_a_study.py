@@ -14,7 +14,7 @@ import pytest
 from annot import open_study
 from annot.api import opening
 from annot.api.opening import OpenStudy
-from annot.base.records import Assessor, Assignment, Decision, Draw, Judgement, PairKey, Paper, Pool, PoolEntry, Query
+from annot.base.records import Assessor, Assignment, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query
 from annot.publishing.report.tidy import csv_text
 from annot.store import papers
 from annot.store.papers import PaperWriter
@@ -51,7 +51,7 @@ def opened(*pools: Pool, folder: Path = Path("study")) -> OpenStudy:
             ),
             judgements=(Judgement("q1", "d1", "a1", 2),),
             repeats=(),
-            progress=SimpleNamespace(given=(("a1", PairKey("q1", "d1")),), left_by_assessor=Counter({"a1": 1})),
+            progress=SimpleNamespace(given=Counter({"a1": 1}), left_by_assessor=Counter({"a1": 1})),
             planned={("q1", "d1"): ("a1",), ("q1", "d2"): ("a1",)},
             open=(("q1", "d2"),),
             decisions=(Decision("q1", "d1", 2, "agreed"), Decision("q1", "d2", 0, "adjudicated", "j1", "why")),
@@ -96,7 +96,9 @@ def test_a_study_says_what_it_has_and_where_it_is() -> None:
     ]
     html = opened(pool("p1", "d1", "d2"))._repr_html_()
     assert "The study &lt;i&gt;ours has 1 query" in html
-    rows = re.findall(r'<td class="name">(\w+)</td><td class="name">[^<]*</td><td>([^<]*)</td>', html)
+    rows = re.findall(
+        r'<td class="name" dir="auto">(\w+)</td><td class="name" dir="auto">[^<]*</td><td>([^<]*)</td>', html
+    )
     assert dict(rows) == {
         **{
             "topics": "1",
@@ -137,7 +139,7 @@ def test_papers_are_read_when_the_table_is_first_used(tmp_path: Path, monkeypatc
     study = opened(folder=with_papers(tmp_path))
     asked: list[Path] = []
     monkeypatch.setattr(opening, "whole_texts", lambda folder: asked.append(folder) or papers.whole_texts(folder))
-    assert '<td class="name">paper of the corpus</td><td>2</td>' in study._repr_html_()
+    assert '<td class="name" dir="auto">paper of the corpus</td><td>2</td>' in study._repr_html_()
     assert asked == []
     found = study.papers
     assert found is study.papers

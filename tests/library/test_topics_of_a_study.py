@@ -65,6 +65,6 @@ def test_what_is_measured_on_the_tables_takes_topics_as_units(
 
 def test_a_study_lists_its_topics(texts: annot.OpenStudy) -> None:
     shown = texts._repr_html_()
-    assert '<td class="name">topics</td>' in shown
+    assert '<td class="name" dir="auto">topics</td>' in shown
     assert len(texts.papers) == len(DOCUMENTS) + 1
     assert texts._snapshot.pooled == set(DOCUMENTS)

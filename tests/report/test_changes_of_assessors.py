@@ -137,17 +137,3 @@ def test_a_row_of_changes_has_its_unit_both_halves_and_what_could_be_found() -> 
         ["a1", "agreement (share of partners with the same grade)", "4", "1.23", f"{2.345:.2f}", "0.5", "15 points"],
         ["a1", "speed (seconds per pair)", "4", "1.2", "2.3", "0.5", "–"],
     ]
-
-
-def test_who_has_no_run_has_an_empty_one() -> None:
-    longest = SimpleNamespace(length=5, grade=0, start=3)
-    rows = work(
-        streaks=[
-            SimpleNamespace(assessor="a1", n=9, longest=longest, expected=2.46, p_value=0.0123),
-            SimpleNamespace(assessor="a2", n=0, longest=None, expected=NO, p_value=NO),
-        ]
-    )["streaks"].rows
-    assert [[None if cell is None else str(cell) for cell in row] for row in rows] == [
-        ["a1", "9", "5", "0", "3", "2.5", "0.012"],
-        ["a2", "0", None, None, None, "–", "–"],
-    ]

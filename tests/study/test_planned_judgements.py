@@ -122,7 +122,7 @@ def test_the_planned_judgements_are_given_or_still_to_be_given(
     found: Outcome, given: int, left: int, missing: int
 ) -> None:
     progress = found.progress
-    assert (len(progress.given), progress.left, progress.missing) == (given, left, missing)
+    assert (progress.given.total(), progress.left, progress.missing) == (given, left, missing)
     # Pairs wait exactly as long as a judgement for their grade does, and every pair is in one state.
     waiting = {*found.incomplete, *found.waiting}
     assert waiting == progress.unfinished
