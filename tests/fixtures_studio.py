@@ -191,15 +191,22 @@ def chromium_program() -> str:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """A headless Chromium that playwright drives; a test that uses it has the marker `browser`."""
-    program = chromium_program()
+def playwright() -> Iterator[Any]:
+    """Playwright, which a process starts once; a test that uses it has the marker `browser`."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGUMENTS, timeout=1000 * GUARD)
-        yield Chromium(browser)
-        browser.close()
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def chromium(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A headless Chromium that playwright drives; a test that uses it has the marker `browser`."""
+    program = chromium_program()
+    playwright = request.getfixturevalue("playwright")
+    browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGUMENTS, timeout=1000 * GUARD)
+    yield Chromium(browser)
+    browser.close()
 
 
 def _abandoned(port: int) -> bool:

@@ -24,7 +24,7 @@ RENDERED_ELSEWHERE = {
     # What a server or a watching lead asks for: tests in `labelstudio/`, `opinions/`, `rounds/`.
     *("adjudicate.xml.j2", "facets.xml.j2", "feedback.xml.j2", "full-text.xml.j2", "judge.xml.j2", "screen.xml.j2"),
     *("screen.css.j2", "letter.txt.j2", "letter-adjudicator.txt.j2", "so-far.html.j2", "status.html.j2"),
-    *("status.css.j2", "demo.txt.j2", "opinion-asked.txt.j2", "opinions.md.j2"),
+    *("status.css.j2", "Caddyfile.j2", "demo.txt.j2", "opinion-asked.txt.j2", "opinions.md.j2"),
     # Python's own view of a study: tests in `library/`.
     *("notebook.html.j2", "library.j2"),
     # A sample, a draft, trials, and studies of which something is not true: tests in `publish/`, `judging/`, and

@@ -99,17 +99,14 @@ def waited_for(condition: Callable[[], Any]) -> None:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
+def browser(playwright: Any) -> Iterator[Any]:
     """A Chromium that finds the names of the domain at the loopback device."""
-    from playwright.sync_api import sync_playwright
-
     arguments = [*CHROMIUM_ARGUMENTS, f"--host-resolver-rules=MAP *.{DOMAIN} 127.0.0.1"]
-    with sync_playwright() as playwright:
-        window = playwright.chromium.launch(executable_path=chromium_program(), args=arguments, timeout=1000 * GUARD)
-        context = window.new_context(ignore_https_errors=True)
-        context.set_default_timeout(1000 * GUARD)
-        yield context
-        window.close()
+    window = playwright.chromium.launch(executable_path=chromium_program(), args=arguments, timeout=1000 * GUARD)
+    context = window.new_context(ignore_https_errors=True)
+    context.set_default_timeout(1000 * GUARD)
+    yield context
+    window.close()
 
 
 def sign_in(page: Any, address: str, account: str, password: str) -> None:
@@ -119,11 +116,11 @@ def sign_in(page: Any, address: str, account: str, password: str) -> None:
     page.keyboard.press("Enter")
 
 
-def judges_three_pairs(team: Team, letter: str) -> None:
+def judges_three_pairs(team: Team, letter: str, playwright: Any) -> None:
     """The person signs in by the letter alone, grades by keyboard, and is let into no other server."""
     (link,), (password,) = re.findall(r"https://a1\S+/projects/\S+", letter), re.findall(r"Password: (\S+)", letter)
     assert link.startswith(f"https://a1.{DOMAIN}:{team.port}/")
-    with browser() as window:
+    with browser(playwright) as window:
         page = window.new_page()
         sign_in(page, link, address_of("a1"), password)
         screen = Screen(page, link, ".a-cand")
@@ -150,7 +147,7 @@ def judge_all(team: Team, name: str, grade: int, round: Any = "judge") -> None:
 @pytest.mark.browser
 @pytest.mark.long
 def test_a_team_of_four_judges_on_servers_that_nobody_else_can_open(
-    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    studio: Studio, playwright: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=16_000_000))
     ws = ready(tmp_path / "study", name="team", per_method=1, more_settings="")
@@ -176,7 +173,7 @@ def test_a_team_of_four_judges_on_servers_that_nobody_else_can_open(
         assert team.answer("a1").headers["strict-transport-security"]
         assert all(port.startswith("127.0.0.1:") for port in team.open_ports())
         assert len(team.open_ports()) == 5
-        judges_three_pairs(team, (ws.root / "letters" / "a1.txt").read_text())
+        judges_three_pairs(team, (ws.root / "letters" / "a1.txt").read_text(), playwright)
 
         # What dies is started again.
         keeper = team.start("--stay")
