@@ -159,3 +159,31 @@ def test_an_unsound_revision_is_found(filled: Store, tmp_path: Path) -> None:
         "judgement 4 (p1-method d2, revision 2): expected revision 1",
         "judgement: found 4 rows, 5 were recorded",
     ]
+
+
+@pytest.mark.parametrize(
+    ("column", "forged"),
+    [
+        ("account", 99),
+        ("changed_at", "2031-01-01T00:00:00Z"),
+        ("ruling", "restored"),
+        ("shown_sha256", "f" * 64),
+        ("recorded_at", "2031-01-01T00:00:00Z"),
+    ],
+)
+def test_a_change_of_what_is_recorded_with_an_answer_is_found(
+    filled: Store, tmp_path: Path, column: str, forged: object
+) -> None:
+    """It is not hashed with the content, so that the chain alone tells."""
+    dumped = dumped_from(filled, tmp_path / "dump")
+    path = tmp_path / "dump" / "judgement.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert rows[0][column] != forged
+    rows[0][column] = forged
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    url = f"sqlite:///{tmp_path / 'forged.db'}"
+    loaded(dumped, tmp_path / "dump", url)
+    with open_store(url, create=False) as store, store.read() as session:
+        (fault,) = unsound_revisions(session)
+    assert fault.startswith("judgement 1 ")
+    assert "it has changed" in fault

@@ -316,7 +316,7 @@ class Revisions(Generic[R]):
                     yield f"{place}: its content has changed since it was recorded"
                 if revision != (expected := revisions.get(key, 0) + 1):
                     yield f"{place}: expected revision {expected}"
-                if link != _link(previous, parts) and link != _link(previous, _by_old_rule(parts, guidelines)):
+                if link not in (_link(previous, way) for way in (parts, *_by_old_rule(parts, guidelines))):
                     yield f"{place}: it has changed, or the row before it was changed or removed"
                 revisions[key] = revision
                 previous, length = link, length + 1
@@ -444,11 +444,13 @@ def _parts_of_links(columns: Mapping[str, Sequence[Any]]) -> Iterable[tuple[str,
     return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
 
 
-def _by_old_rule(parts: Sequence[str], guidelines: Mapping[str, str]) -> list[str]:
-    """The parts of a link as the rule of before 1.0.0 had them: with the guidelines in place of their display."""
+def _by_old_rule(parts: Sequence[str], guidelines: Mapping[str, str]) -> Iterator[Sequence[str]]:
+    """The parts of a link as the rule of before 1.0.0 had them, with the guidelines in place of their display; none if
+    the display is not one of guidelines alone."""
     place = LINKED.index("shown_sha256")
     shown = guidelines.get(json.loads(parts[place]))
-    return [*parts[:place], json.dumps(shown), *parts[place + 1 :]]
+    if shown is not None:
+        yield [*parts[:place], json.dumps(shown), *parts[place + 1 :]]
 
 
 def _link(previous: str, parts: Sequence[str]) -> str:
