@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from annot.base.templating import render
 from annot.base.words import ENGLISH
 from annot.judging.exchange.servers import passwords_file
 from annot.labelstudio import server as local
+from annot.steps import backup as backing_up
 from annot.steps import people as invite
 from annot.steps.people import Addressee, Letter, Workload, addressees
 from annot.store import people, projects, trials
@@ -239,3 +241,17 @@ def test_hidden_gold_and_returned_pairs_are_work_of_their_person_alone(ws: Works
     assert work["a2"] is not None
     assert (work["a1"].pairs, work["a1"].done) == (42, 11)
     assert (work["a2"].pairs, work["a2"].done) == (35, 10)
+
+
+def test_a_backup_has_no_copy_of_a_letter_with_a_password(ws: Workspace, tmp_path: Path) -> None:
+    passwords_file(ws).parent.mkdir(parents=True)
+    passwords_file(ws).write_text("a1\tAnn@example.org\tpass-phrase-1\n", encoding="utf-8")
+    for name, text in (("mail.txt", "Password: pass-phrase-1\n"), ("diary.txt", "We began on Monday.\n")):
+        (ws.root / name).write_text(text, encoding="utf-8")
+        (ws.root / name).chmod(0o644)
+    written = backing_up.backup(ws, tmp_path / "study.tar.gz", dry_run=False, advance=lambda done, total: None)
+    with tarfile.open(written.path) as packed:
+        names = {Path(name).name for name in packed.getnames()}
+    assert "diary.txt" in names
+    assert "mail.txt" not in names
+    assert any("mail.txt" in note for note in written.notes)

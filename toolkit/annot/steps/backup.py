@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,7 +18,7 @@ from annot.base.names import counted
 from annot.base.records import Advance
 from annot.base.settings import read_settings
 from annot.judging.exchange import servers
-from annot.labelstudio.accounts import LocalSecrets, local_secrets
+from annot.labelstudio.accounts import read_passwords
 from annot.labelstudio.gateway import Gateway
 from annot.pools.chain import broken_links
 from annot.store import database, projects, shown
@@ -74,11 +73,12 @@ def backup(ws: Workspace, path: Path, *, dry_run: bool, advance: Advance) -> Bac
 
 
 def _without_passwords(ws: Workspace, files: Iterable[Path], notes: list[str]) -> Iterator[Path]:
-    """These files without the letters that have somebody's password."""
-    secrets = LocalSecrets.union(map(local_secrets, servers.studio_folders(ws))).tokens
+    """The files, but no letter or copy of one that has a person's password."""
+    tables = map(read_passwords, (folder / "passwords.tsv" for folder in servers.studio_folders(ws)))
+    passwords = {password.encode() for table in tables for password in table.values()}
     for path in files:
-        is_private = not path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-        if is_private and path.suffix == ".txt" and any(secret.encode() in path.read_bytes() for secret in secrets):
+        text = path.read_bytes() if passwords and path.suffix == ".txt" else b""
+        if any(password in text for password in passwords):
             notes.append(f"{path.relative_to(ws.root)}: left out, it has a password")
         else:
             yield path

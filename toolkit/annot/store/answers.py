@@ -316,7 +316,7 @@ class Revisions(Generic[R]):
                     yield f"{place}: its content has changed since it was recorded"
                 if revision != (expected := revisions.get(key, 0) + 1):
                     yield f"{place}: expected revision {expected}"
-                if link not in (_link(previous, way) for way in (parts, *_by_old_rule(parts, guidelines))):
+                if link not in _links(previous, parts, guidelines):
                     yield f"{place}: it has changed, or the row before it was changed or removed"
                 revisions[key] = revision
                 previous, length = link, length + 1
@@ -444,13 +444,13 @@ def _parts_of_links(columns: Mapping[str, Sequence[Any]]) -> Iterable[tuple[str,
     return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
 
 
-def _by_old_rule(parts: Sequence[str], guidelines: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    """The parts of a link as the rule of before 1.0.0 had them, with the guidelines in place of their display; none if
-    the display is not one of guidelines alone."""
+def _links(previous: str, parts: Sequence[str], guidelines: Mapping[str, str]) -> list[str]:
+    """Links that the row may have: by the present rule and, if its display is one of guidelines alone, by the rule of
+    before 1.0.0, which has the guidelines in place of their display."""
     place = LINKED.index("shown_sha256")
     shown = guidelines.get(json.loads(parts[place]))
-    if shown is not None:
-        yield [*parts[:place], json.dumps(shown), *parts[place + 1 :]]
+    old = [] if shown is None else [_link(previous, [*parts[:place], json.dumps(shown), *parts[place + 1 :]])]
+    return [_link(previous, parts), *old]
 
 
 def _link(previous: str, parts: Sequence[str]) -> str:
