@@ -27,6 +27,19 @@ WRONG: dict[str, Wrong] = {
     "studio up: a domain that is none": Wrong(
         "studio up", "--domain nowhere", ("--domain nowhere: expected a name such as",), "planned"
     ),
+    "studio up: a database without a server for all": Wrong(
+        "studio up",
+        "--domain s.example.org --database postgresql://u:secret@h/d",
+        ("--database can only be used with --shared",),
+        "planned",
+    ),
+    "studio up: a password that is typed": Wrong(
+        "studio up",
+        "--domain s.example.org --shared --database postgresql://u:secret@h/d",
+        ("has a password", "PGPASSWORD"),
+        "made",
+    ),
+    "studio up: nobody to have a server": Wrong("studio up", "--domain s.example.org", ("no assessors yet",), "made"),
     "studio service: no domain": Wrong("studio service", "", ("no domain yet", "--domain"), "made"),
     "studio nightly: no time": Wrong("studio nightly", "noon", ("expected a time such as 03:15",), "made"),
     "figures: a use that is none": Wrong("figures", "--for poster", ("'poster' is not one of",)),

@@ -309,9 +309,10 @@ def studio_up(
     from annot.labelstudio.front import HTTPS, Front
     from annot.steps import setup as step
 
+    if not shared:
+        options.only_with("--shared", database=database)
     if domain is None:
         options.only_with("--domain", internal_certificates=internal_certificates, shared=shared)
-        options.only_with("--shared", database=database)
         named, at = None, port
     else:
         named, at = Front(domain.lower(), internal_certificates, port or HTTPS), None

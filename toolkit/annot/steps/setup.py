@@ -123,6 +123,10 @@ class State:
     """True if this study starts it; of a server elsewhere only the address is known."""
 
 
+NOBODY = "no assessors yet, so no servers to start"
+ADD_PEOPLE = "add people with `annot assessor add`"
+
+
 def up(
     ws: Workspace,
     *,
@@ -139,28 +143,35 @@ def up(
     and https, with Caddy; it is remembered, and so is `database`, the PostgreSQL database of a server for all. Raises
     InputError if the memory is too small for them, or the options do not fit the mode.
     """
+    variables = None if database is None else server.database_variables(database)
     if domain is None:
         domain = front.kept(servers.front_folder(ws))
     else:
         front.checked(domain, ())
         front.program()
+        if not (shared or _people_of_servers(ws)):
+            raise MissingInput(NOBODY, hint=ADD_PEOPLE)
         if shared is servers.isolated(ws):
             ws = _isolate(ws, shared=shared, tell=tell)
-    with ws.reading() as session:
-        everyone = [
-            person for person in people.read_assessors(session) if person.left_on is None or _has_folder(ws, person)
-        ]
+    everyone = _people_of_servers(ws)
     if servers.isolated(ws):
         if port is not None:
             raise InputError("--port cannot be used if each person has a server", hint="leave it out")
         _start_each(ws, everyone, domain, tell=tell)
     else:
         _prepare(ws, domain, [None], tell=tell)
-        if database is not None:
-            write_file(servers.studio_folder(ws) / server.DATABASE, server.database_variables(database), private=True)
+        if variables is not None:
+            write_file(servers.studio_folder(ws) / server.DATABASE, variables, private=True)
         _start(ws, None, everyone, port=port, tell=tell, domain=domain)
         _open_front(ws, domain, [None])
     return status(ws)
+
+
+def _people_of_servers(ws: Workspace) -> list[Assessor]:
+    """Everyone who has not left, and those who left and whose server is there."""
+    with ws.reading() as session:
+        everyone = people.read_assessors(session)
+    return [person for person in everyone if person.left_on is None or _has_folder(ws, person)]
 
 
 def _start_each(
@@ -168,7 +179,7 @@ def _start_each(
 ) -> None:
     """Start a server for each person, and close those of people who have left once all their answers are pulled."""
     if not everyone:
-        raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
+        raise MissingInput(NOBODY, hint=ADD_PEOPLE)
     to_start = [person for person in everyone if not servers.is_elsewhere(ws, person.assessor)]
     _prepare(ws, domain, [person.assessor for person in to_start], tell=tell)
     _check_memory([servers.studio_folder(ws, person.assessor) for person in to_start])
