@@ -75,7 +75,7 @@ class Machine:
 
     def _drawing(self, losses: dict[str, Any], *, across: str, up: str) -> Any:
         self.losses.append({**losses, "axes": (across, up)})
-        return SimpleNamespace(wide="<svg/>")
+        return SimpleNamespace(on_page="<svg/>")
 
 
 def made(system: str, folder: Path, *, ws: Workspace | None = None, **of: Any) -> encoder_training.EncoderTraining:

@@ -294,7 +294,7 @@ def _check_release(path: Path, manifest: bytes) -> None:
         if record["database"]["version"] > len(schema.MIGRATIONS):
             raise StoreError(
                 f"{path}: made by annot {record['annot']}, this is {__version__}, which knows only earlier tables",
-                hint=f"it needs annot {record['annot']} or later",
+                hint="update annot",
             )
 
 
