@@ -11,6 +11,7 @@ from annot.judging.next_step import Facts, Next, next_step
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
+from annot.store.corpus_versions import is_after, read_corpus_versions
 from annot.store.models import Session, StoredRound
 from annot.store.pools import read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
@@ -172,6 +173,7 @@ class Stage:
         return facts._replace(
             queries=len(self.queries),
             pooled=len(pooled),
+            to_grow=self._to_grow() if here else "",
             seats=missing_people if here and not planned else 0,
             planned=len(outcome.planned),
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
@@ -189,6 +191,16 @@ class Stage:
 
     def _current(self, product: str) -> bool:
         return is_current(self.made, product, self.states)
+
+    def _to_grow(self) -> str:
+        """Newest version of the corpus, if pools were drawn from an earlier one; else empty."""
+        versions = read_corpus_versions(self.session)
+        if not versions:
+            return ""
+        newest = versions[-1].version
+        drawn = pools.read_pools(self.session).values()
+        later = any(pool.per_method and is_after(versions, newest, pool.of_corpus) for pool in drawn)
+        return newest if later else ""
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.plugins import versions_of
-from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking, grouped
+from annot.base.records import CITED, Advance, Paper, PlacedDoc, Pool, Ranking, ScoredDoc, grouped, nested
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
+from annot.pools.pooling import of_version, rankings_behind
 from annot.ranking.corpus import UNICODE, Field
 from annot.ranking.index import open_index
 from annot.ranking.methods import LSA, method_named, rank_all, without_papers
@@ -54,12 +55,14 @@ def needed_topics(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) 
     designs: of the pools that are drawn; pools: those on record, whose additions are kept.
     """
     drawing = {topic_id: design.ranked_methods for topic_id, design in designs.items()}
-    later = {topic_id: [addition.method for addition in pool.additions] for topic_id, pool in pools.items()}
+    later = {
+        topic_id: [name for addition in pool.additions for name in rankings_behind(pool, addition)]
+        for topic_id, pool in pools.items()
+    }
     topics_of_method = grouped(
         (method, topic_id)
         for topic_id in dict.fromkeys((*designs, *pools))
         for method in dict.fromkeys((*drawing.get(topic_id, ()), *later.get(topic_id, ())))
-        if method != MANUAL
     )
     return dict(sorted(topics_of_method.items()))
 
@@ -114,7 +117,7 @@ def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> 
             stale.unlink()
     inputs = {"corpus": str(facts["corpus_sha256"]), **facts.get("inputs", {})}
     manifest_facts = {name: value for name, value in facts.items() if name not in ("corpus_sha256", "inputs")}
-    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=manifest_facts)
+    write_manifest(rankings_manifest(ws), files=ws.rankings.rglob("*.run"), inputs=inputs, facts=manifest_facts)
 
 
 def join_rankings(
@@ -217,7 +220,15 @@ def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Itera
     text = _text(ws, method, manifest)
     # A topic without a usable token has an empty ranking, and so no line in the file; without any line all have.
     rankings = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings if text else {}
-    return {topic_id: rankings.get(topic_id, ()) for topic_id in topics}
+    by_topic = {topic_id: rankings.get(topic_id, ()) for topic_id in topics}
+    if "/" not in method:
+        return by_topic
+    # A ranking of new documents alone has in its lines their ranks among all.
+    ranks = nested((line[0], line[2], int(line[3])) for line in map(str.split, text.splitlines()))
+    return {
+        topic_id: tuple(PlacedDoc.at(ranks[topic_id][doc.doc_id], doc) for doc in ranking)
+        for topic_id, ranking in by_topic.items()
+    }
 
 
 def _by_topic(text: str) -> dict[str, str]:
@@ -245,13 +256,16 @@ def rank_corpus(
     advance: Advance,
     imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
     texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
+    withdrawn: Collection[str] = (),
+    new: NewDocuments | None = None,
 ) -> tuple[Rankings, dict[str, Any]]:
     """Best `ranking_depth` papers for each topic by every method, and the facts of `write_rankings`.
 
     excluded: by topic, the papers that must not rank for it, besides itself; called once the index is open. keep: make
     and keep missing parts of the index. imports: by method, rankings that are being imported and need not be kept yet.
     texts: the text of a topic to compare with each field of the papers; a method that cannot rank for a text leaves it
-    out. Raises MissingInput for a method that is neither ours nor imported.
+    out. withdrawn: documents that rank for no topic. new: rank all, but keep only these documents, each with its rank
+    among all, under the names of their version. Raises MissingInput for a method that is neither ours nor imported.
     """
     imported, sha256_by_method = _imported(ws, methods, imports)
     computed = [name for name in methods if name not in imported]
@@ -262,31 +276,42 @@ def rank_corpus(
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
-            rankings = rank_all(
-                inputs,
-                methods=computed,
-                paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
-                texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
-                excluded=banned,
-                ranking_depth=ranking_depth,
-                advance=advance,
-                plugins=plugins,
-            )
+
+            def rank(several: Iterable[str], depth: int) -> Rankings:
+                several = list(several)
+                by_method = rank_all(
+                    inputs,
+                    methods=computed,
+                    paper_ids=[topic_id for topic_id in several if topic_id not in texts],
+                    texts={topic_id: texts[topic_id] for topic_id in several if topic_id in texts},
+                    excluded=banned,
+                    ranking_depth=depth + len(withdrawn),
+                    advance=advance,
+                    plugins=plugins,
+                )
+                return _standing(by_method, withdrawn, depth) if withdrawn else by_method
+
+            rankings = rank(topics, ranking_depth) if new is None else _new_ones(rank, new, depth=ranking_depth)
             facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
     for method, sha256 in sha256_by_method.items():
         facts[method] = {"imported": sha256}
+        depth = ranking_depth if new is None else len(max(imported[method].values(), key=len, default=()))
         rankings[method] = {
-            topic_id: without_papers(imported[method].get(topic_id, ()), ids, depth=ranking_depth)
+            topic_id: without_papers(imported[method].get(topic_id, ()), {*ids, *withdrawn}, depth=depth)
             for topic_id, ids in barred.items()
         }
+        if new is not None:
+            rankings[method] = {topic_id: new.of(topic_id, ranking) for topic_id, ranking in rankings[method].items()}
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
     files = {
         ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in sha256_by_method.items()
     }
-    return {method: rankings[method] for method in methods}, {
+    if new is not None:
+        rankings, facts = new.named(rankings, facts)
+    return {method: rankings[method] for method in (methods if new is None else rankings)}, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
         "topics": list(topics),
@@ -294,6 +319,64 @@ def rank_corpus(
         **({"plugins": versions_of(plugins)} if plugins else {}),
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": files} if files else {}),
+    }
+
+
+class NewDocuments(NamedTuple):
+    """Documents that came with a version of the corpus."""
+
+    version: str
+    ids: Mapping[str, frozenset[str]]
+    """By topic: those that its pool could not have drawn before."""
+    cited: Mapping[str, Sequence[str]]
+    """Those of them that the topic cites, by id; without topics whose pools were drawn without citations."""
+
+    def of(self, topic_id: str, ranking: Ranking) -> Ranking:
+        """The new documents of a ranking, each with its rank in it."""
+        ids = self.ids[topic_id]
+        return tuple(PlacedDoc.at(rank, doc) for rank, doc in enumerate(ranking, 1) if doc.doc_id in ids)
+
+    def named(self, rankings: Rankings, facts: Mapping[str, Any]) -> tuple[Rankings, dict[str, Any]]:
+        """The rankings and their settings under the names of the version; the cited documents are one more."""
+        named = {of_version(self.version, method): by_topic for method, by_topic in rankings.items()}
+        settings = {of_version(self.version, method): about for method, about in facts.items()}
+        if self.cited:
+            name = of_version(self.version, CITED)
+            named[name] = {
+                topic_id: tuple(PlacedDoc.at(rank, ScoredDoc(doc_id, 0.0)) for rank, doc_id in enumerate(doc_ids, 1))
+                for topic_id, doc_ids in self.cited.items()
+            }
+            settings[name] = {"imported": "citations of the corpus"}
+        return named, settings
+
+
+AT_ONCE = 1_000_000
+"""Documents of rankings that are in memory at once; changes no result."""
+
+
+def _new_ones(rank: Callable[[Iterable[str], int], Rankings], new: NewDocuments, *, depth: int) -> Rankings:
+    """The best `depth` new documents for each topic: all are ranked, ever deeper, until these are among them."""
+    found: Rankings = {}
+    waiting, down_to = list(new.ids), depth
+    while waiting:
+        deeper: dict[str, None] = {}
+        size = max(1, AT_ONCE // down_to)
+        for start in range(0, len(waiting), size):
+            for method, by_topic in rank(waiting[start : start + size], down_to).items():
+                for topic_id, ranking in by_topic.items():
+                    best = new.of(topic_id, ranking)[:depth]
+                    found.setdefault(method, {})[topic_id] = best
+                    if len(ranking) >= down_to and len(best) < min(depth, len(new.ids[topic_id])):
+                        deeper[topic_id] = None
+        waiting, down_to = list(deeper), 4 * down_to
+    return found
+
+
+def _standing(rankings: Rankings, withdrawn: Collection[str], depth: int) -> Rankings:
+    """The rankings without these documents."""
+    return {
+        method: {topic_id: without_papers(ranking, withdrawn, depth=depth) for topic_id, ranking in by_topic.items()}
+        for method, by_topic in rankings.items()
     }
 
 

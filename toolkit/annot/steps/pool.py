@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, moment_now
-from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
+from annot.base.records import CITED, GROWN, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
 from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
@@ -21,6 +21,14 @@ from annot.publishing.report import tables
 from annot.ranking import given_vectors, word_vectors
 from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
+from annot.store.corpus_versions import (
+    CorpusVersion,
+    documents_since,
+    is_after,
+    newest_version,
+    read_corpus_versions,
+    read_withdrawn,
+)
 from annot.store.pools import read_queries, read_topics
 from annot.study import backups, provenance
 from annot.study.snapshot import Snapshot, read_snapshot
@@ -169,6 +177,8 @@ class _Ranker:
         """keep: make and keep missing parts of the index, and near-duplicates."""
         self.ws, self.topics = ws, topics
         self._keep, self._advance = keep, advance
+        with ws.reading() as session:
+            self._withdrawn = frozenset(read_withdrawn(session))
         self._duplicates = cache(partial(admission.near_duplicates, ws, keep=keep, advance=advance))
 
     def same_title(self) -> dict[str, tuple[str, ...]]:
@@ -182,6 +192,7 @@ class _Ranker:
         ranking_depth: int,
         topic_ids: Sequence[str] | None = None,
         imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+        new: frozen_rankings.NewDocuments | None = None,
     ) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
         """Rankings and facts as `rank_corpus` returns them. topic_ids: None takes all topics."""
         return frozen_rankings.rank_corpus(
@@ -194,7 +205,25 @@ class _Ranker:
             keep=self._keep,
             advance=self._advance,
             imports=imports,
+            withdrawn=self._withdrawn,
+            new=new,
         )
+
+    def new_documents(
+        self, pools: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]
+    ) -> frozen_rankings.NewDocuments:
+        """The documents of the newest version of the corpus that these pools could not draw from before."""
+        since = {
+            corpus: frozenset(documents_since(self.ws.corpus, versions, corpus)) - self._withdrawn
+            for corpus in {pool.of_corpus for pool in pools.values()}
+        }
+        ids = {topic_id: since[pool.of_corpus] for topic_id, pool in pools.items()}
+        cited = {
+            topic_id: sorted(ids[topic_id] & {*(self.topics.citations[topic_id] or ())})
+            for topic_id, pool in pools.items()
+            if CITED in pooling.pool_in_version(pool, 1).methods
+        }
+        return frozen_rankings.NewDocuments(versions[-1].version, ids, cited)
 
     def admissions(
         self, rankings: frozen_rankings.Rankings, current: Mapping[str, Pool], *, coming: int | None = None
@@ -232,28 +261,50 @@ def build(
     if not snapshot.queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     with ws.reading() as session:
-        sent = projects.was_sent(session)
+        sent, versions = projects.was_sent(session), read_corpus_versions(session)
     current = snapshot.pools
     designs = _Designs(snapshot, overrides, redraw=redraw, frozen=frozen)
     chosen = drawn_pools.topics_named(snapshot.queries, only) if only else {*snapshot.topics.values()}
-    topics = pool_design.topics_of(ws, chosen, snapshot.texts)
-    design_of, not_for_texts = designs.of_topics(topics)
-    ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
-    drawn = _draw_anew(ranker, current, design_of, frozen=frozen, partly=bool(only))
-    changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn.pools.items()}
+    growing: dict[str, Pool] = {}
+    staying: dict[str, Pool] = {}
+    if versions and not frozen:
+        # Pools that were drawn from an earlier version stay, and get documents that came since.
+        growing = _growing(current, chosen, versions, overrides, redraw=redraw)
+        staying = {name: current[name] for name in sorted(chosen & current.keys() - growing.keys())}
+        chosen -= current.keys()
+    ranker = _Ranker(
+        ws, pool_design.topics_of(ws, {*chosen, *growing}, snapshot.texts), keep=not dry_run, advance=advance
+    )
+    drawings: list[_Drawn] = []
+    not_for_texts: dict[str, set[str]] = {}
+    if chosen or not versions:
+        topics = pool_design.topics_of(ws, chosen, snapshot.texts) if growing else ranker.topics
+        design_of, not_for_texts = designs.of_topics(topics)
+        partly = bool(only) and not versions
+        drawings.append(_draw_anew(ranker, current, design_of, frozen=frozen, partly=partly, versions=versions))
+    if growing:
+        drawings.append(_draw_new(ranker, snapshot, growing, versions, per_method=overrides.per_method))
+    drawn_now = {**staying, **{name: pool for drawn in drawings for name, pool in drawn.pools.items()}}
+    changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn_now.items()}
     if not dry_run:
-        _write(ws, drawn, whole=not only, grow=grow, backup="before pool redraw" if redraw else None)
+        if staying and not drawings:
+            # An earlier run may have ended before it wrote them.
+            drawn_pools.write_pools(ws, list(current.values()))
+        for drawn in drawings:
+            whole = not (only or (versions and current and not frozen))
+            _write(ws, drawn, whole=whole, grow=grow, backup="before pool redraw" if redraw else None)
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
-    drawn_now = list(drawn.pools.values())
     notes = tables.sentences(
         "commands.pools",
         words=snapshot.words,
-        sizes=[len(pool.entries) for pool in drawn_now],
-        empty=[pool.topic_id for pool in drawn_now if not pool.entries],
-        same_title=ranker.same_title(),
-        passed_over=admission.passed_over_in(drawn_now, drawn.rankings, drawn.admitted),
-        dry=[pool.topic_id for pool in drawn_now if pool.dry],
+        sizes=[len(pool.entries) for pool in drawn_now.values()],
+        empty=[pool.topic_id for pool in drawn_now.values() if not pool.entries],
+        same_title=ranker.same_title() if drawings else {},
+        passed_over=sum(
+            admission.passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted) for drawn in drawings
+        ),
+        dry=[pool.topic_id for pool in drawn_now.values() if pool.dry and pool.topic_id not in growing],
         changes={
             query.query_id: changes[query.topic_id]
             for query in (snapshot.queries if current else ())
@@ -261,14 +312,55 @@ def build(
         },
         wants_grow=all((sent, dry_run, not grow)) and any(added for added, _ in changes.values()),
         dry_run=dry_run,
+        grown=_growth_by_version(growing, drawn_now, versions),
         **designs.words(not_for_texts),
     )
-    notes += tables.sentences("commands.few_abstracts", words=snapshot.words, few=_few_abstracts(ws, drawn))
+    few = {few: None for drawn in drawings for few in _few_abstracts(ws, drawn)}
+    notes += tables.sentences("commands.few_abstracts", words=snapshot.words, few=tuple(few))
     figures = [
-        _in_figures(pool, drawn_pools.queries_of(snapshot.queries, pool.topic_id), *changes[pool.topic_id])
-        for pool in drawn_now
+        _in_figures(pool, drawn_pools.queries_of(snapshot.queries, name), *changes[name])
+        for name, pool in sorted(drawn_now.items())
     ]
     return BuiltPools(tuple(figures), sent, notes)
+
+
+def _growing(
+    current: Mapping[str, Pool],
+    chosen: Collection[str],
+    versions: tuple[CorpusVersion, ...],
+    overrides: pool_design.DesignOverrides,
+    *,
+    redraw: bool,
+) -> dict[str, Pool]:
+    """The chosen pools that were drawn from an earlier version of the corpus than the newest.
+
+    Raises InputError for options that would draw pools on record in another way. An imported pool has no rule to grow
+    by, and stays.
+    """
+    drawn = pool_design.recorded_designs(current.values())
+    growing = {
+        name: current[name]
+        for name in sorted({*chosen} & drawn.keys())
+        if is_after(versions, versions[-1].version, current[name].of_corpus)
+    }
+    changes = replace(overrides, per_method=None) if growing else overrides
+    if current and (redraw or (changes != pool_design.AS_PLANNED and (growing or {*chosen} <= current.keys()))):
+        raise InputError(
+            "the pools on record belong to versions of the corpus, and are not drawn in another way",
+            hint="`annot pool --grow` adds documents of the newest version by the rule on record; --per-method gives "
+            "another number, and `annot pool add --method` adds the best of another method",
+        )
+    return growing
+
+
+def _growth_by_version(
+    growing: Mapping[str, Pool], pools: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]
+) -> tuple[str, int, int] | None:
+    """Name of the newest version, how many of these pools grew by its documents, and by how many; None if none did."""
+    if not growing:
+        return None
+    added = [len(pools[name].entries) - len(pool.entries) for name, pool in growing.items()]
+    return versions[-1].version, sum(map(bool, added)), sum(added)
 
 
 def _in_figures(pool: Pool, query_ids: Sequence[str], added: Sequence[str], leaving: Sequence[str]) -> DrawnPool:
@@ -291,19 +383,51 @@ def _draw_anew(
     *,
     frozen: bool,
     partly: bool,
+    versions: tuple[CorpusVersion, ...],
 ) -> _Drawn:
     """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
+    corpus = versions[-1].version if versions else None
     ws = ranker.ws
     needed = frozen_rankings.needed_topics(designs, {name: pool for name, pool in current.items() if name in designs})
     if frozen:
-        return _draw(ranker, current, designs, on_disk=frozen_rankings.read_rankings(ws, needed))
+        return _draw(ranker, current, designs, on_disk=frozen_rankings.read_rankings(ws, needed), corpus=corpus)
     depth = max(design.ranking_depth for design in designs.values())
     new, facts = ranker.rank(list(needed), ranking_depth=depth)
     if partly:
         frozen_rankings.refuse_other_corpus(
             ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
         )
-    return _draw(ranker, current, designs, new=new, facts=facts)
+    return _draw(ranker, current, designs, new=new, facts=facts, corpus=corpus)
+
+
+def _draw_new(
+    ranker: _Ranker,
+    snapshot: Snapshot,
+    growing: Mapping[str, Pool],
+    versions: tuple[CorpusVersion, ...],
+    *,
+    per_method: int | None,
+) -> _Drawn:
+    """These pools with documents that came since they were drawn: all are ranked by the methods on record, and the new
+    ones drawn by the rule on record.
+
+    per_method: number of documents that each method draws; None takes that of each pool.
+    """
+    designs = pool_design.recorded_designs(growing.values())
+    needed = frozen_rankings.needed_topics(designs, growing)
+    methods = [name for name in needed if "/" not in name and any(name in one.methods for one in designs.values())]
+    rankings, facts = ranker.rank(
+        methods,
+        ranking_depth=max(design.ranking_depth for design in designs.values()),
+        topic_ids=[*growing],
+        new=ranker.new_documents(growing, versions),
+    )
+    additions = {
+        topic_id: _addition(snapshot, GROWN, per_method or design.per_method, (), versions[-1].reason, None)
+        for topic_id, design in designs.items()
+    }
+    on_disk = frozen_rankings.read_rankings(ranker.ws, needed)
+    return _draw(ranker, snapshot.pools, additions, on_disk=on_disk, new=rankings, facts=facts)
 
 
 def _draw(
@@ -314,11 +438,12 @@ def _draw(
     on_disk: frozen_rankings.Rankings | None = None,
     new: frozen_rankings.Rankings | None = None,
     facts: dict[str, Any] | None = None,
+    corpus: str | None = None,
 ) -> _Drawn:
     """Pools by their designs, or pools on record with an addition each; additions have one method and one version.
 
     on_disk: the rankings that are not made again, under which the papers stay barred that were; new, facts: rankings
-    that were made now.
+    that were made now; corpus: the version that new pools are drawn from.
     """
     on_disk, new = on_disk or {}, new or {}
     rankings = {name: {**on_disk.get(name, {}), **new.get(name, {})} for name in {**on_disk, **new}}
@@ -330,7 +455,7 @@ def _draw(
         admitted = ranker.admissions(rankings, current, coming=coming.version if coming else None)
         if additions or facts is None:
             admitted = admission.as_recorded(admitted, admission.recorded_admissions(ranker.ws))
-    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current)
+    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current, corpus=corpus)
     drawn += [
         drawn_pools.with_additions(
             current[name], [addition], rankings, barred=admitted[name].barred if name in admitted else {}
@@ -387,7 +512,8 @@ def _added(recorded: Mapping[str, Pool], drawn: _Drawn, queries: Iterable[Query]
 def _few_abstracts(ws: Workspace, drawn: _Drawn) -> tuple[word_vectors.FewAbstracts, ...]:
     """Methods of these rankings that were trained on few abstracts."""
     made_with = frozen_rankings.method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
-    return word_vectors.trained_on_few({name: made_with[name] for name in made_with if name in drawn.rankings})
+    ranked = {name: made_with[name] for name in made_with if name in drawn.rankings}
+    return word_vectors.trained_on_few({name.rpartition("/")[2]: ranked[name] for name in ranked})
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
@@ -527,7 +653,9 @@ def _addition(
 ) -> Addition:
     """The addition of the version that is to come. by: None takes the account of this machine."""
     version, maker = _next_version(snapshot), by or getpass.getuser()
-    return Addition(version, method, depth, documents, reason, maker, moment_now())
+    with snapshot.ws.reading() as session:
+        corpus = newest_version(session)
+    return Addition(version, method, depth, documents, reason, maker, moment_now(), corpus)
 
 
 def _next_version(snapshot: Snapshot) -> int:

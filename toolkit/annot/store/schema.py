@@ -19,7 +19,7 @@ from sqlalchemy import CheckConstraint, Connection, RowMapping, create_engine, i
 
 from annot import __version__
 from annot.base.errors import StoreError
-from annot.store import answers, models, shown
+from annot.store import answers, corpus_versions, models, shown
 from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
@@ -37,7 +37,7 @@ $$
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
 assert models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
-assert answers.TEXT_RULING_TABLE.metadata is TABLES
+assert answers.TEXT_RULING_TABLE.metadata is corpus_versions.WITHDRAWN_TABLE.metadata is TABLES
 APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
 """Unique columns of each table that only grows."""
 
@@ -64,7 +64,30 @@ def version_1(connection: Connection) -> None:
             connection.exec_driver_sql(statement)
 
 
-MIGRATIONS: list[Migration] = [Migration("1.0.0", version_1)]
+def versions_of_corpus(connection: Connection) -> None:
+    """Versions of the corpus, documents that were withdrawn from it, and the version that a draw was made from."""
+    for statement in VERSIONS_OF_CORPUS:
+        connection.exec_driver_sql(statement)
+
+
+VERSIONS_OF_CORPUS = (
+    """CREATE TABLE corpus_version (
+        version VARCHAR NOT NULL, number INTEGER NOT NULL, after VARCHAR NOT NULL, reason VARCHAR, made_by VARCHAR,
+        made_at VARCHAR NOT NULL, qrels VARCHAR, PRIMARY KEY (version),
+        CONSTRAINT corpus_version_number UNIQUE (number),
+        CONSTRAINT corpus_version_number_from_1 CHECK (number >= 1)
+    )""",
+    """CREATE TABLE withdrawn_document (
+        doc_id VARCHAR NOT NULL, version VARCHAR NOT NULL, reason VARCHAR NOT NULL, made_by VARCHAR,
+        withdrawn_at VARCHAR NOT NULL, PRIMARY KEY (doc_id),
+        CONSTRAINT withdrawn_document_corpus_version FOREIGN KEY(version) REFERENCES corpus_version (version),
+        CONSTRAINT withdrawn_document_reason CHECK (reason <> '')
+    )""",
+    "ALTER TABLE pool ADD COLUMN corpus VARCHAR",
+    "ALTER TABLE pool_addition ADD COLUMN corpus VARCHAR",
+    "ALTER TABLE draw ADD COLUMN new_rank INTEGER",
+)
+MIGRATIONS: list[Migration] = [Migration("1.0.0", version_1), Migration("1.1.0", versions_of_corpus)]
 """Migration n brings a database from version n - 1 to n. New ones go to the end."""
 
 
