@@ -11,12 +11,14 @@ from annot.base.errors import InputError
 from annot.base.names import moment_now
 from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
-from annot.store.corpus_versions import FIRST, CorpusVersion, add_version, read_corpus_versions
-from annot.store.models import Session
+from annot.store.models import CorpusVersion, Session
+from annot.store.pools import add_version, read_corpus_versions
 from annot.study.workspace import Workspace
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 """A version is part of the names of files and folders."""
+FIRST = "1"
+"""Name of the first version if it was given none."""
 ASK = 'annot corpus add FILE --version NAME --reason "WHY"'
 
 
@@ -84,25 +86,12 @@ def _begun(
                 hint=f"{goes_on}{ASK} begins one",
             )
         return None, []
-    if not drawn:
-        raise InputError(
-            f"--version {name}: there are no pools yet, so that all documents belong to the first version",
-            hint="add them without --version; the next version names the first one by --first",
-        )
-    if wanted.first is not None and wanted.first != (names[0] if names else wanted.first):
-        raise InputError(f"--first {wanted.first}: the first version is called {names[0]}")
     before = names or [wanted.first or FIRST]
-    if name in before[:-1] or (name in before and not names):
-        raise InputError(f"--version {name}: an earlier version of the corpus, which does not change any more")
+    is_drawn = any(pool.of_corpus == name for pool in drawn)
+    if problem := _problem(name, wanted.first or before[0], before, drawn=bool(drawn), closed=changed > 0 and is_drawn):
+        raise InputError(f"--version {name}: {problem}", hint=ASK)
     if name in names:
-        if changed and any(pool.of_corpus == name for pool in drawn):
-            raise InputError(
-                f"--version {name}: pools were drawn from it, so that it does not grow any more",
-                hint="give the documents a version of their own",
-            )
         return BegunVersion(name, before[-2], is_new=False), []
-    if name.casefold() in map(str.casefold, before):
-        raise InputError(f"--version {name}: differs from that of another version only in case")
     begun = BegunVersion(name, before[-1], is_new=True)
     if not changed:
         return begun, []
@@ -110,3 +99,20 @@ def _begun(
     last = papers.files_of(ws.corpus)[-1].name
     first = [] if names else [CorpusVersion(before[0], 1, "", None, None, now)]
     return begun, [*first, CorpusVersion(name, len(before) + 1, last, reason, getpass.getuser(), now)]
+
+
+def _problem(name: str, first: str, before: list[str], *, drawn: bool, closed: bool) -> str | None:
+    """Reason why documents cannot be added to the version of this name; None if they can.
+
+    before: the versions on record, or the first. drawn: there are pools; closed: some were drawn from this version.
+    """
+    if not drawn:
+        return "there are no pools yet, so that all documents belong to the first version; add them without --version"
+    if first != before[0]:
+        return f"found --first {first}, but the first version is called {before[0]}"
+    if name in before[:-1] or [name] == before:
+        return "an earlier version of the corpus, which does not change any more"
+    if closed:
+        return "pools were drawn from it, so that no document is added to it; give the new ones a version of their own"
+    others = [other for other in before if other != name]
+    return "differs from another version only in case" if name.casefold() in map(str.casefold, others) else None

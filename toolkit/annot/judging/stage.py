@@ -11,9 +11,8 @@ from annot.judging.next_step import Facts, Next, next_step
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
-from annot.store.corpus_versions import is_after, read_corpus_versions
 from annot.store.models import Session, StoredRound
-from annot.store.pools import read_queries, read_sample, read_topics, to_judge
+from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.outcome import Pair, outcome_of, texts_of

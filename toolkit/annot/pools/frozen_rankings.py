@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import AnnotError, InputError, MissingInput
-from annot.base.plugins import versions_of
+from annot.base.plugins import PluginNames, versions_of
 from annot.base.records import CITED, Advance, Paper, PlacedDoc, Pool, Ranking, ScoredDoc, grouped, nested
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
@@ -19,7 +20,7 @@ from annot.pools.pool_design import PoolDesign
 from annot.pools.pooling import of_version, rankings_behind
 from annot.ranking.corpus import UNICODE, Field
 from annot.ranking.index import open_index
-from annot.ranking.methods import LSA, method_named, rank_all, without_papers
+from annot.ranking.methods import LSA, RankingInputs, method_named, rank_all, without_papers
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.store import papers
 from annot.store.papers import beginnings, paper_ids
@@ -276,21 +277,7 @@ def rank_corpus(
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
-
-            def rank(several: Iterable[str], depth: int) -> Rankings:
-                several = list(several)
-                by_method = rank_all(
-                    inputs,
-                    methods=computed,
-                    paper_ids=[topic_id for topic_id in several if topic_id not in texts],
-                    texts={topic_id: texts[topic_id] for topic_id in several if topic_id in texts},
-                    excluded=banned,
-                    ranking_depth=depth + len(withdrawn),
-                    advance=advance,
-                    plugins=plugins,
-                )
-                return _standing(by_method, withdrawn, depth) if withdrawn else by_method
-
+            rank = partial(_rank, inputs, computed, texts, banned, withdrawn, advance, plugins)
             rankings = rank(topics, ranking_depth) if new is None else _new_ones(rank, new, depth=ranking_depth)
             facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
@@ -298,20 +285,17 @@ def rank_corpus(
     barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
     for method, sha256 in sha256_by_method.items():
         facts[method] = {"imported": sha256}
-        depth = ranking_depth if new is None else len(max(imported[method].values(), key=len, default=()))
         rankings[method] = {
-            topic_id: without_papers(imported[method].get(topic_id, ()), {*ids, *withdrawn}, depth=depth)
+            topic_id: without_papers(imported[method].get(topic_id, ()), {*ids, *withdrawn}, depth=ranking_depth)
             for topic_id, ids in barred.items()
         }
-        if new is not None:
-            rankings[method] = {topic_id: new.of(topic_id, ranking) for topic_id, ranking in rankings[method].items()}
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
     files = {
         ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in sha256_by_method.items()
     }
-    if new is not None:
-        rankings, facts = new.named(rankings, facts)
-    return {method: rankings[method] for method in (methods if new is None else rankings)}, {
+    in_order = {method: rankings[method] for method in methods}
+    rankings, facts = (in_order, facts) if new is None else new.named(in_order, facts, imported=sha256_by_method)
+    return rankings, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
         "topics": list(topics),
@@ -336,8 +320,15 @@ class NewDocuments(NamedTuple):
         ids = self.ids[topic_id]
         return tuple(PlacedDoc.at(rank, doc) for rank, doc in enumerate(ranking, 1) if doc.doc_id in ids)
 
-    def named(self, rankings: Rankings, facts: Mapping[str, Any]) -> tuple[Rankings, dict[str, Any]]:
-        """The rankings and their settings under the names of the version; the cited documents are one more."""
+    def named(
+        self, rankings: Rankings, facts: Mapping[str, Any], *, imported: Collection[str]
+    ) -> tuple[Rankings, dict[str, Any]]:
+        """The rankings and their settings under the names of the version; the cited documents are one more.
+
+        imported: methods whose rankings have other documents, too.
+        """
+        for method in imported:
+            rankings[method] = {topic_id: self.of(topic_id, ranking) for topic_id, ranking in rankings[method].items()}
         named = {of_version(self.version, method): by_topic for method, by_topic in rankings.items()}
         settings = {of_version(self.version, method): about for method, about in facts.items()}
         if self.cited:
@@ -350,11 +341,41 @@ class NewDocuments(NamedTuple):
         return named, settings
 
 
+def _rank(
+    inputs: RankingInputs,
+    methods: Sequence[str],
+    texts: Mapping[str, Mapping[Field, str]],
+    excluded: Mapping[str, Collection[str]],
+    withdrawn: Collection[str],
+    advance: Advance,
+    plugins: PluginNames,
+    topics: Sequence[str],
+    depth: int,
+) -> Rankings:
+    """The best `depth` documents for these topics by every method, as `rank_all` ranks, without withdrawn ones."""
+    rankings = rank_all(
+        inputs,
+        methods=methods,
+        paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
+        texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
+        excluded=excluded,
+        ranking_depth=depth + len(withdrawn),
+        advance=advance,
+        plugins=plugins,
+    )
+    if not withdrawn:
+        return rankings
+    return {
+        method: {topic_id: without_papers(ranking, withdrawn, depth=depth) for topic_id, ranking in by_topic.items()}
+        for method, by_topic in rankings.items()
+    }
+
+
 AT_ONCE = 1_000_000
 """Documents of rankings that are in memory at once; changes no result."""
 
 
-def _new_ones(rank: Callable[[Iterable[str], int], Rankings], new: NewDocuments, *, depth: int) -> Rankings:
+def _new_ones(rank: Callable[[Sequence[str], int], Rankings], new: NewDocuments, *, depth: int) -> Rankings:
     """The best `depth` new documents for each topic: all are ranked, ever deeper, until these are among them."""
     found: Rankings = {}
     waiting, down_to = list(new.ids), depth
@@ -370,14 +391,6 @@ def _new_ones(rank: Callable[[Iterable[str], int], Rankings], new: NewDocuments,
                         deeper[topic_id] = None
         waiting, down_to = list(deeper), 4 * down_to
     return found
-
-
-def _standing(rankings: Rankings, withdrawn: Collection[str], depth: int) -> Rankings:
-    """The rankings without these documents."""
-    return {
-        method: {topic_id: without_papers(ranking, withdrawn, depth=depth) for topic_id, ranking in by_topic.items()}
-        for method, by_topic in rankings.items()
-    }
 
 
 def _imported(

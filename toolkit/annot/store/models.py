@@ -188,6 +188,33 @@ class ImportedSource(NamedTuple):
     facts: Mapping[str, Any]
 
 
+class CorpusVersion(NamedTuple):
+    """Version of the corpus. A study whose corpus never grew after its pools were drawn has none on record."""
+
+    version: str
+    number: int
+    """Place among the versions, from 1."""
+    after: str
+    """Name of the last file of the corpus before this version; empty for the first."""
+    reason: str | None
+    made_by: str | None
+    made_at: str
+    """Moment in ISO 8601, UTC."""
+    qrels: str | None = None
+    """Text of its qrels, which never change once all its pairs had grades and a later version was there."""
+
+
+class WithdrawnDocument(NamedTuple):
+    """Document that versions of the corpus no longer have from one on."""
+
+    doc_id: str
+    version: str
+    reason: str
+    made_by: str | None
+    withdrawn_at: str
+    """Moment in ISO 8601, UTC."""
+
+
 FACET_LABELS_TABLE = define_table(
     "facet_labels",
     [
@@ -242,6 +269,15 @@ POOL_ADDITION_TABLE = define_table(
     check("depth", "depth IS NULL OR depth >= 1"),
     check("depth_of_ranking", "(method = 'manual') = (depth IS NULL)"),
     check("reason", "method <> 'manual' OR COALESCE(reason, '') <> ''"),
+)
+CORPUS_VERSION_TABLE = define_table(
+    "corpus_version", columns_of(CorpusVersion, key=["version"]), unique("number", "number"), from_1("number")
+)
+WITHDRAWN_TABLE = define_table(
+    "withdrawn_document",
+    columns_of(WithdrawnDocument, key=["doc_id"]),
+    to(version="corpus_version.version"),
+    check("reason", "reason <> ''"),
 )
 SPLIT_TABLE = define_table(
     "split", [column(name, str, key=True) for name in ("name", "query_id", "fold")], to(query_id="query.query_id")

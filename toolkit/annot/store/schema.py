@@ -19,7 +19,7 @@ from sqlalchemy import CheckConstraint, Connection, RowMapping, create_engine, i
 
 from annot import __version__
 from annot.base.errors import StoreError
-from annot.store import answers, corpus_versions, models, shown
+from annot.store import answers, models, shown
 from annot.store.models import LINE, TABLES
 
 VERSION_TABLE = "annot_schema"
@@ -37,7 +37,7 @@ $$
 
 # A table is known once its module was imported: whoever opens a database has to know all of them.
 assert models.ASSESSOR_TABLE.metadata is shown.SHOWN_VERSION_TABLE.metadata is TABLES
-assert answers.TEXT_RULING_TABLE.metadata is corpus_versions.WITHDRAWN_TABLE.metadata is TABLES
+assert answers.TEXT_RULING_TABLE.metadata is TABLES
 APPEND_ONLY = {name: (*line, "revision") for name, line in LINE.items()} | shown.KEYS
 """Unique columns of each table that only grows."""
 
