@@ -64,6 +64,10 @@ def version_1(connection: Connection) -> None:
             connection.exec_driver_sql(statement)
 
 
+def no_change(_: Connection) -> None:
+    """Nothing: only a file of the study or a setting is new, which older programs do not know."""
+
+
 def versions_of_corpus(connection: Connection) -> None:
     """Versions of the corpus, documents that were withdrawn from it, and the version that a draw was made from."""
     for statement in VERSIONS_OF_CORPUS:
@@ -87,7 +91,11 @@ VERSIONS_OF_CORPUS = (
     "ALTER TABLE pool_addition ADD COLUMN corpus VARCHAR",
     "ALTER TABLE draw ADD COLUMN new_rank INTEGER",
 )
-MIGRATIONS: list[Migration] = [Migration("1.0.0", version_1), Migration("1.1.0", versions_of_corpus)]
+MIGRATIONS: list[Migration] = [
+    Migration("1.0.0", version_1),
+    Migration("1.1.0", no_change),  # files of the corpus can have a column for the language of a paper
+    Migration("1.1.0", versions_of_corpus),
+]
 """Migration n brings a database from version n - 1 to n. New ones go to the end."""
 
 
