@@ -78,7 +78,9 @@ def _begun(
     versions, drawn = read_corpus_versions(session), pools.read_pools(session).values()
     name, names = wanted.version, [version.version for version in versions]
     if name is None:
-        if changed and any(pool.per_method for pool in drawn) and (projects.was_sent(session) or is_judged(session)):
+        is_used = any(pool.per_method for pool in drawn) and (projects.was_sent(session) or is_judged(session))
+        # An emptied corpus is filled again.
+        if changed and ws.has_corpus and is_used:
             goes_on = f"--version {names[-1]} continues that version, " if names else ""
             raise InputError(
                 "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "

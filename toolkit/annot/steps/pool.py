@@ -243,7 +243,8 @@ def _by_version(
     by, and stays.
     """
     drawn = pool_design.recorded_designs(current.values())
-    growing, staying = {}, {}
+    growing: dict[str, Pool] = {}
+    staying: dict[str, Pool] = {}
     for name in sorted({*chosen} & current.keys()):
         later = name in drawn and is_after(versions, versions[-1].version, current[name].of_corpus)
         (growing if later else staying)[name] = current[name]
