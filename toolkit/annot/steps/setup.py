@@ -123,10 +123,6 @@ class State:
     """True if this study starts it; of a server elsewhere only the address is known."""
 
 
-NOBODY = "no assessors yet, so no servers to start"
-ADD_PEOPLE = "add people with `annot assessor add`"
-
-
 def up(
     ws: Workspace,
     *,
@@ -144,26 +140,38 @@ def up(
     InputError if the memory is too small for them, or the options do not fit the mode.
     """
     variables = None if database is None else server.database_variables(database)
+    written = ws.settings.judging.isolation
     if domain is None:
         domain = front.kept(servers.front_folder(ws))
+    elif shared is servers.isolated(ws):
+        _refuse_once_sent(ws, shared=shared)
+        ws = ws.replaced("judging", isolation="project" if shared else "server")
+    everyone, each = _people_of_servers(ws), servers.isolated(ws)
+    if each and port is not None:
+        raise InputError("--port cannot be used if each person has a server", hint="leave it out")
+    if each and not everyone:
+        raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
+    to_start = [person for person in everyone if not (each and servers.is_elsewhere(ws, person.assessor))]
+    names: list[str | None] = [person.assessor for person in to_start] if each else [None]
+    if domain is not None:
+        _check_domain(ws, domain, names, tell=tell)
+    if each:
+        _check_memory([servers.studio_folder(ws, name) for name in names])
+    server.installed(os.environ)
+    # Everything has been checked; from here on the study and its servers change.
+    if ws.settings.judging.isolation != written:
+        _keep_isolation(ws, tell=tell)
+    if domain is not None:
+        front.keep(servers.front_folder(ws), domain)
+    if variables is not None:
+        write_file(servers.studio_folder(ws) / server.DATABASE, variables, private=True)
+    if each:
+        names = _start_each(ws, to_start, domain, tell=tell)
     else:
-        front.checked(domain, ())
-        front.program()
-        if not (shared or _people_of_servers(ws)):
-            raise MissingInput(NOBODY, hint=ADD_PEOPLE)
-        if shared is servers.isolated(ws):
-            ws = _isolate(ws, shared=shared, tell=tell)
-    everyone = _people_of_servers(ws)
-    if servers.isolated(ws):
-        if port is not None:
-            raise InputError("--port cannot be used if each person has a server", hint="leave it out")
-        _start_each(ws, everyone, domain, tell=tell)
-    else:
-        _prepare(ws, domain, [None], tell=tell)
-        if variables is not None:
-            write_file(servers.studio_folder(ws) / server.DATABASE, variables, private=True)
         _start(ws, None, everyone, port=port, tell=tell, domain=domain)
-        _open_front(ws, domain, [None])
+    if domain is not None:
+        ports = {name: server.kept_port(servers.studio_folder(ws, name)) for name in names}
+        front.up(servers.front_folder(ws), domain, {name: number for name, number in ports.items() if number})
     return status(ws)
 
 
@@ -175,14 +183,12 @@ def _people_of_servers(ws: Workspace) -> list[Assessor]:
 
 
 def _start_each(
-    ws: Workspace, everyone: Sequence[Assessor], domain: Front | None, *, tell: Callable[[str], None]
-) -> None:
-    """Start a server for each person, and close those of people who have left once all their answers are pulled."""
-    if not everyone:
-        raise MissingInput(NOBODY, hint=ADD_PEOPLE)
-    to_start = [person for person in everyone if not servers.is_elsewhere(ws, person.assessor)]
-    _prepare(ws, domain, [person.assessor for person in to_start], tell=tell)
-    _check_memory([servers.studio_folder(ws, person.assessor) for person in to_start])
+    ws: Workspace, to_start: Sequence[Assessor], domain: Front | None, *, tell: Callable[[str], None]
+) -> list[str | None]:
+    """Start a server for each person, and close those of people who have left once all their answers are pulled.
+
+    Returns the people whose servers stay open.
+    """
     server.ensure_installed(os.environ, say=tell)
 
     def start(person: Assessor) -> None:
@@ -194,41 +200,43 @@ def _start_each(
     # A first start keeps a core busy for a minute.
     with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) // 2)) as pool:
         list(pool.map(start, to_start))
-    remaining = []
+    remaining: list[str | None] = []
     for person in to_start:
         if person.left_on is not None and _is_pulled(ws, person.assessor):
             servers.close(ws, person.assessor)
             tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
         else:
             remaining.append(person.assessor)
-    _open_front(ws, domain, remaining)
+    return remaining
 
 
-def _isolate(ws: Workspace, *, shared: bool, tell: Callable[[str], None]) -> Workspace:
-    """The study with the other mode, which is written to annot.toml. Raises InputError once tasks were sent."""
-    mode = "project" if shared else "server"
+def _refuse_once_sent(ws: Workspace, *, shared: bool) -> None:
+    """Raise InputError if tasks were sent, since the mode cannot change any more."""
     with ws.reading() as session:
         if any(project.remote_id is not None for project in projects.read_projects(session)):
             raise InputError(
                 f'isolation = "{ws.settings.judging.isolation}" in annot.toml, and tasks were sent',
                 hint="leave out --shared" if shared else "use --shared: the people of this study share one server",
             )
-    path = ws.root / SETTINGS_FILE
+
+
+def _keep_isolation(ws: Workspace, *, tell: Callable[[str], None]) -> None:
+    """Write the mode of the study to annot.toml."""
+    path, mode = ws.root / SETTINGS_FILE, ws.settings.judging.isolation
     document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
     document.setdefault("judging", tomlkit.table())["isolation"] = mode
     write_file(path, tomlkit.dumps(document))
     tell(f'annot.toml: isolation = "{mode}" now')
-    return ws.replaced("judging", isolation=mode)
 
 
-def _prepare(ws: Workspace, domain: Front | None, names: Sequence[str | None], *, tell: Callable[[str], None]) -> None:
-    """Check the domain before anything is started, and remember it."""
-    if domain is None:
-        return
+def _check_domain(ws: Workspace, domain: Front, names: Sequence[str | None], *, tell: Callable[[str], None]) -> None:
+    """Raise an error if the domain is none, Caddy is missing, its port is taken, or a name does not lead here."""
     front.checked(domain, names)
     front.program()
-    tell(f"the domain needs one record: {domain.record(names)}")
     is_open = front.running(servers.front_folder(ws)) is not None
+    if not is_open:
+        front.may_use(domain.port)
+    tell(f"the domain needs one record: {domain.record(names)}")
     for name in map(domain.name, names):
         # While Caddy has the port, the record has been checked.
         if front.addresses_of(name) if is_open else front.leads_here(name, domain.port):
@@ -240,14 +248,6 @@ def _prepare(ws: Workspace, domain: Front | None, names: Sequence[str | None], *
                 hint="make the record, wait until it is known, and run the same command again",
             )
         tell(problem)
-    front.keep(servers.front_folder(ws), domain)
-
-
-def _open_front(ws: Workspace, domain: Front | None, names: Sequence[str | None]) -> None:
-    """Open these servers, and no others, to people elsewhere."""
-    if domain is not None:
-        ports = {name: server.kept_port(servers.studio_folder(ws, name)) for name in names}
-        front.up(servers.front_folder(ws), domain, {name: port for name, port in ports.items() if port})
 
 
 def _is_pulled(ws: Workspace, person: str) -> bool:
