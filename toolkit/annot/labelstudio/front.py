@@ -10,7 +10,7 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -233,12 +233,11 @@ LEAST_LEFT = 1 / 6
 
 
 def seen_from_outside(
-    folder: Path, front: Front, accounts: Mapping[str | None, Mapping[str, str]]
+    folder: Path, front: Front, strangers: Mapping[str | None, Sequence[tuple[str, str]]]
 ) -> Iterator[tuple[str, str]]:
     """Problems of the servers as people elsewhere meet them, each with its remedy.
 
-    accounts: for each person with a server, the password of each address with an account there. Each is tried on the
-    servers of all others.
+    strangers: for each person with a server, addresses and passwords of others, which are tried there.
     """
     import httpx
 
@@ -250,16 +249,16 @@ def seen_from_outside(
     trusted = ssl.create_default_context(cafile=root if front.internal else None)
 
     def seen(person: str | None) -> list[tuple[str, str]]:
-        address, strangers = front.url(person), (accounts[other].items() for other in accounts if other != person)
+        address = front.url(person)
         try:
             with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=60.0) as session:
-                return [*_faults(address, session, chain.from_iterable(strangers))]
+                return [*_faults(address, session, strangers[person])]
         except (httpx.HTTPError, OSError) as error:
             remedy = f"`annot studio up`; the record is {front.record([person])}; the log is {folder / 'caddy.log'}"
             return [(f"{address}: cannot be opened from outside: {error}", remedy)]
 
-    with ThreadPoolExecutor(max_workers=max(1, len(accounts))) as pool:
-        yield from chain.from_iterable(pool.map(seen, accounts))
+    with ThreadPoolExecutor(max_workers=max(1, len(strangers))) as pool:
+        yield from chain.from_iterable(pool.map(seen, strangers))
 
 
 def _faults(address: str, session: httpx.Client, strangers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -140,74 +140,68 @@ def up(
     InputError if the memory is too small for them, or the options do not fit the mode.
     """
     variables = None if database is None else server.database_variables(database)
-    written = ws.settings.judging.isolation
-    if domain is None:
-        domain = front.kept(servers.front_folder(ws))
-    elif shared is servers.isolated(ws):
+    mode, folder = ws.settings.judging.isolation, servers.front_folder(ws)
+    if domain is not None and shared is servers.isolated(ws):
         _refuse_once_sent(ws, shared=shared)
         ws = ws.replaced("judging", isolation="project" if shared else "server")
-    everyone, each = _people_of_servers(ws), servers.isolated(ws)
-    if each and port is not None:
-        raise InputError("--port cannot be used if each person has a server", hint="leave it out")
-    if each and not everyone:
-        raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
-    to_start = [person for person in everyone if not (each and servers.is_elsewhere(ws, person.assessor))]
-    names: list[str | None] = [person.assessor for person in to_start] if each else [None]
+    domain = domain or front.kept(folder)
+    owners = _owners(ws, port)
     if domain is not None:
-        _check_domain(ws, domain, names, tell=tell)
-    if each:
-        _check_memory([servers.studio_folder(ws, name) for name in names])
+        _check_domain(ws, domain, [*owners], tell=tell)
+    if None not in owners:
+        _check_memory([servers.studio_folder(ws, name) for name in owners])
     server.installed(os.environ)
     # Everything has been checked; from here on the study and its servers change.
-    if ws.settings.judging.isolation != written:
+    if ws.settings.judging.isolation != mode:
         _keep_isolation(ws, tell=tell)
     if domain is not None:
-        front.keep(servers.front_folder(ws), domain)
+        front.keep(folder, domain)
     if variables is not None:
         write_file(servers.studio_folder(ws) / server.DATABASE, variables, private=True)
-    if each:
-        names = _start_each(ws, to_start, domain, tell=tell)
-    else:
-        _start(ws, None, everyone, port=port, tell=tell, domain=domain)
-    if domain is not None:
-        ports = {name: server.kept_port(servers.studio_folder(ws, name)) for name in names}
-        front.up(servers.front_folder(ws), domain, {name: number for name, number in ports.items() if number})
-    return status(ws)
 
-
-def _people_of_servers(ws: Workspace) -> list[Assessor]:
-    """Everyone who has not left, and those who left and whose server is there."""
-    with ws.reading() as session:
-        everyone = people.read_assessors(session)
-    return [person for person in everyone if person.left_on is None or _has_folder(ws, person)]
-
-
-def _start_each(
-    ws: Workspace, to_start: Sequence[Assessor], domain: Front | None, *, tell: Callable[[str], None]
-) -> list[str | None]:
-    """Start a server for each person, and close those of people who have left once all their answers are pulled.
-
-    Returns the people whose servers stay open.
-    """
-    server.ensure_installed(os.environ, say=tell)
-
-    def start(person: Assessor) -> None:
-        def say(text: str) -> None:
-            tell(f"{person.assessor}: {text}")
-
-        _start(ws, person.assessor, [person], port=None, tell=say, domain=domain)
+    def start(name: str | None) -> None:
+        _start(ws, name, owners[name], port=port, tell=tell, domain=domain)
 
     # A first start keeps a core busy for a minute.
     with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) // 2)) as pool:
-        list(pool.map(start, to_start))
-    remaining: list[str | None] = []
-    for person in to_start:
-        if person.left_on is not None and _is_pulled(ws, person.assessor):
-            servers.close(ws, person.assessor)
-            tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
-        else:
-            remaining.append(person.assessor)
-    return remaining
+        list(pool.map(start, owners))
+    remaining = [
+        name for name, people in owners.items() if name is None or not _close_if_pulled(ws, people[0], tell=tell)
+    ]
+    if domain is not None:
+        ports = {name: server.kept_port(servers.studio_folder(ws, name)) for name in remaining}
+        front.up(folder, domain, {name: number for name, number in ports.items() if number})
+    return status(ws)
+
+
+def _owners(ws: Workspace, port: int | None) -> dict[str | None, list[Assessor]]:
+    """People with an account on each server that this study starts; None is the one for all.
+
+    In mode `server`, someone who has left is among them as long as their server is there.
+    """
+    each = servers.isolated(ws)
+    with ws.reading() as session:
+        everyone = [
+            person
+            for person in people.read_assessors(session)
+            if person.left_on is None or (each and _has_server(ws, person.assessor))
+        ]
+    if not each:
+        return {None: everyone}
+    if port is not None:
+        raise InputError("--port cannot be used if each person has a server", hint="leave it out")
+    if not everyone:
+        raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
+    return {person.assessor: [person] for person in everyone if not servers.is_elsewhere(ws, person.assessor)}
+
+
+def _close_if_pulled(ws: Workspace, person: Assessor, *, tell: Callable[[str], None]) -> bool:
+    """True if the person has left, so that their server was closed now, as all their answers are pulled."""
+    if person.left_on is None or not _is_pulled(ws, person.assessor):
+        return False
+    servers.close(ws, person.assessor)
+    tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
+    return True
 
 
 def _refuse_once_sent(ws: Workspace, *, shared: bool) -> None:
@@ -287,9 +281,12 @@ def _start(
     tell: Callable[[str], None],
     domain: Front | None,
 ) -> None:
+    def say(text: str) -> None:
+        tell(text if person is None else f"{person}: {text}")
+
     folder = servers.studio_folder(ws, person)
     (folder / servers.CLOSED).unlink(missing_ok=True)
-    server.up(folder, environ=os.environ, port=port, say=tell, address=domain.url(person) if domain else "")
+    server.up(folder, environ=os.environ, port=port, say=say, address=domain.url(person) if domain else "")
     if accounts := {owner.assessor: owner.account for owner in owners if owner.account}:
         with servers.connect(ws, person=person) as gateway:
             servers.open_accounts(ws, gateway, accounts, person=person)
@@ -316,10 +313,9 @@ def _state(ws: Workspace, person: str | None) -> State:
     )
 
 
-def _has_folder(ws: Workspace, person: Assessor) -> bool:
+def _has_server(ws: Workspace, person: str) -> bool:
     """True if a server of the person was started before: it has their answers."""
-    folder = servers.studio_folder(ws, person.assessor)
-    return servers.isolated(ws) and folder.is_dir() and not servers.is_closed(ws, person.assessor)
+    return servers.studio_folder(ws, person).is_dir() and not servers.is_closed(ws, person)
 
 
 def _check_memory(folders: Sequence[Path]) -> None:
