@@ -308,7 +308,9 @@ class Stage:
         from annot.judging.exchange import servers
 
         return facts._replace(
-            serverless=servers.serverless(self.ws, sorted(self.judges | self.adjudicators), self.projects),
+            serverless=servers.serverless(
+                self.ws, sorted(self.judges | self.adjudicators), is_new=not (self.projects or facts.judged)
+            ),
             domain=servers.domain_on_record(self.ws, self.projects),
             first_night=servers.awaits_first_night(self.ws),
         )

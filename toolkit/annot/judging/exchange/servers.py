@@ -202,11 +202,14 @@ def domain_on_record(ws: Workspace, sent: Iterable[Project]) -> str:
     return next((host.hostname.partition(".")[2] for host in hosts if host.scheme == "https" and host.hostname), "")
 
 
-def serverless(ws: Workspace, names: Sequence[str], sent: Collection[Project]) -> str:
-    """Reason why these people cannot work on a server that this study starts; empty if they can, as far as is known."""
+def serverless(ws: Workspace, names: Sequence[str], *, is_new: bool) -> str:
+    """Reason why these people cannot work on a server that this study starts; empty if they can, as far as is known.
+
+    is_new: nothing was sent or judged so far.
+    """
     if not isolated(ws):
         gone = has_domain(ws) and not server.is_running(studio_folder(ws))
-        if gone or not (sent or studio_folder(ws).exists()):
+        if gone or (is_new and not studio_folder(ws).exists()):
             return "no Label Studio is running here; with --domain DOMAIN, people elsewhere each get one by https"
         return ""
     without = [name for name in names if not (is_elsewhere(ws, name) or server.is_running(studio_folder(ws, name)))]
