@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import Faults, InputError
+from annot.base.records import Gold
 from annot.formats.input_files import (
     ErrorRow,
-    GoldLine,
     ReturnedLine,
     guarded,
     plain,
@@ -128,11 +128,11 @@ def refused(read: object, data: bytes, **given: object) -> tuple[str, ...]:
 
 
 def test_gold_pairs_are_read_back_as_written() -> None:
-    rows = [GoldLine("q-b", "d1", 0, "=no"), GoldLine("q-b", "d2", 3, "")]
+    rows = [Gold("q-b", "d1", 0, "=no", 1), Gold("q-b", "d2", 3, "", 2)]
     written = write_gold([rows[0]._replace(why="=no"), rows[1]])
     assert written == "query_id\tdoc_id\tgrade\twhy\nq-b\td1\t0\t'=no\nq-b\td2\t3\t\n"
     assert read_gold(written.encode(), name="t", grades=(0, 1, 2, 3), queries=["q-b"]) == tuple(rows)
-    assert write_gold([GoldLine("q", "d", 1, " two \n words ")]).endswith("\t1\ttwo words\n")
+    assert write_gold([Gold("q", "d", 1, " two \n words ", 1)]).endswith("\t1\ttwo words\n")
 
 
 def test_every_fault_of_gold_pairs_has_its_line() -> None:

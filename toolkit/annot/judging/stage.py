@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
-from annot.judging.next_step import Facts, Next, next_step
+from annot.judging.next_step import Facts, Rule, next_step
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
@@ -37,7 +37,7 @@ PRODUCTS = {
 """Files in exports/ that commands make of the study, by command."""
 
 
-def next_of(ws: Workspace) -> Next:
+def next_of(ws: Workspace) -> Rule:
     """The next step of the study."""
     with ws.opened() as study, study.reading() as session:
         return next_step(Stage(session, study).facts())
