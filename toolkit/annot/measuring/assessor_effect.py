@@ -18,7 +18,7 @@ from annot.base.stats.inference import generator, max_t_tests, parts_of_mean, ra
 from annot.base.stats.values import Undefined, Value, rounding
 from annot.measuring.agreement.estimates import QueryRatings, ratings_of
 from annot.measuring.evaluation.measures import GradedList, measured
-from annot.measuring.sampled.estimates import SampledGradings
+from annot.measuring.sampled.estimates import DrawnPairs
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Rankings of the runs by grading, the changes between them, and the effect of one assessor of each topic, chosen at
@@ -377,7 +377,7 @@ def assessor_effect_on_runs(
     settings: EffectSettings,
     *,
     topics: Mapping[str, str],
-    sampled: SampledGradings | None = None,
+    sampled: DrawnPairs | None = None,
 ) -> AssessorEffect:
     """Rank the runs under every grading and compare the rankings.
 
