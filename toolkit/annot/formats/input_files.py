@@ -660,28 +660,6 @@ KEPT = ("query_id", "doc_id", "kind", "note")
 """The columns that are read back."""
 
 
-class ErrorRow(NamedTuple):
-    """One pair that systems get wrong, as the lead sees it."""
-
-    query_id: str
-    doc_id: str
-    kind: str
-    note: str
-    facet: str
-    grade: int | None
-    """None if no system gets the pair wrong any more; the lead's note on it stays."""
-    irrelevant_near_the_top: str
-    """`system (rank), ...`"""
-    relevant_far_down: str
-    title: str
-
-
-def write_error_sheet(rows: Iterable[ErrorRow], *, faceted: bool) -> str:
-    """The sheet as text. faceted: with the facet of each pair."""
-    fields = [name for name in ErrorRow._fields if faceted or name != "facet"]
-    return written_sheet([fields, *(tuple(getattr(row, name) for name in fields) for row in rows)])
-
-
 def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
     """Kinds and notes that the lead entered, (kind, note) by pair; rows without either are left out.
 

@@ -388,7 +388,7 @@ class Stage:
         # Imported once all grades are there, as for the qrels.
         from annot.judging.states import remembered_findings
 
-        return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
+        return [state for state in remembered_findings(self.ws, self.states) if state.refused]
 
     def _qrels_hold(self) -> bool:
         # Imported once all grades are there: until then the next step needs none of these modules.
