@@ -494,27 +494,27 @@ def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkey
 
     monkeypatch.setattr(state_memory, "words_of", words)
     states = states_of(ws)
-    assert remembered_findings(ws, states) == ()
+    assert remembered_findings(ws, states) == {}
     looked.clear()
-    assert remembered_findings(ws, states) == ()
+    assert remembered_findings(ws, states) == {}
     assert looked == []
     longer("exports/runs/lsa.run")(ws)
-    (finding,) = remembered_findings(ws, states)
-    assert (looked, finding.state.says) == (
+    found = remembered_findings(ws, states)
+    assert (looked, [state.says for state in found]) == (
         ["a run has changed since it was recorded"],
-        "a run has changed since it was recorded",
+        ["a run has changed since it was recorded"],
     )
-    assert remembered_findings(ws, states, on={"plan"}) == ()
+    assert remembered_findings(ws, states, on={"plan"}) == {}
     (ws.cache / state_memory.MEMORY_FILE).write_text("[]", encoding="utf-8")
-    assert remembered_findings(ws, states, on={"runs"}) == (finding,)
+    assert remembered_findings(ws, states, on={"runs"}) == found
 
 
 def test_a_row_is_seen_that_was_changed_while_another_program_has_the_database_open(ws: Workspace) -> None:
     with closing(sqlite3.connect(ws.root / "annot.db")) as elsewhere:
         elsewhere.execute("SELECT count(*) FROM judgement").fetchall()
         states = states_of(ws)
-        assert remembered_findings(ws, states, on={"judgements"}) == ()
+        assert remembered_findings(ws, states, on={"judgements"}) == {}
         MADE["judgements or adjudications on record have changed since they were recorded"].make(ws)
         assert states_of(ws) == states, "what the program itself would have written"
-        (finding,) = remembered_findings(ws, states, on={"judgements"})
-        assert finding.state.says == "judgements or adjudications on record have changed since they were recorded"
+        (state,) = remembered_findings(ws, states, on={"judgements"})
+        assert state.says == "judgements or adjudications on record have changed since they were recorded"

@@ -400,6 +400,21 @@ class Decision(OfPair):
     reason: str | None = None
 
 
+class Gold(NamedTuple):
+    """A pair with the grade that assessors in training are to learn. `position` is its place, from 1."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    why: str
+    position: int
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
+
+
 class Qrel(NamedTuple):
     """Line of the qrels. A pair without one is unjudged, which is never the same as 0."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
-from annot.judging.next_step import Facts, Next, next_step, rule_of
+from annot.judging.next_step import Facts, Rule, next_step, rule_of
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
@@ -38,7 +38,7 @@ PRODUCTS = {
 """Files in exports/ that commands make of the study, by command."""
 
 
-def next_of(ws: Workspace) -> Next:
+def next_of(ws: Workspace) -> Rule:
     """The next step of the study."""
     with ws.opened() as study, study.reading() as session:
         return next_step(Stage(session, study).facts())
@@ -399,7 +399,7 @@ class Stage:
         # Imported once all grades are there, as for the qrels.
         from annot.judging.states import remembered_findings
 
-        return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
+        return [state for state in remembered_findings(self.ws, self.states) if state.refused]
 
     def _qrels_hold(self) -> bool:
         # Imported once all grades are there: until then the next step needs none of these modules.

@@ -589,21 +589,6 @@ class Project(NamedTuple):
         return hash(self.project)
 
 
-class Gold(NamedTuple):
-    """A pair with the grade that assessors in training are to learn. `position` is its place, from 1."""
-
-    query_id: str
-    doc_id: str
-    grade: int
-    why: str
-    position: int
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
-        return self.query_id, self.doc_id
-
-
 ShownOpinion = tuple[str, int | None, str | None, str | None]
 """Assessor, grade, why they could not judge, comment."""
 
@@ -807,7 +792,7 @@ TRIAL_JUDGEMENT_TABLE = answers_table("trial_judgement", records.Judgement, "ass
 """Answers in such a round, which is their `source`; a table of its own, so that none can count."""
 GOLD_TABLE = define_table(
     "gold",
-    columns_of(Gold, key=PAIR),
+    columns_of(records.Gold, key=PAIR),
     to_query(),
     unique("position", "position"),
     check("grade", "grade >= 0 AND grade <= 9"),
