@@ -102,9 +102,9 @@ run()
 """
 
 
-@pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("abstract-plain/", 2), ("unfinished-ppmi", 3)])
+@pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("abstract-weighted/", 2), ("unfinished-ppmi", 3)])
 def test_a_build_that_is_killed_ends_in_the_bytes_of_one_that_was_not(queried: Path, part: str, finished: int) -> None:
-    with_methods(queried, *OF_EACH_KIND, "abs_tfidf")
+    with_methods(queried, *OF_EACH_KIND)
     annot_done("index", folder=on(queried, processes=1))
     expected = digests(queried, ".annot/index")
     shutil.rmtree(queried / ".annot/index")
