@@ -11,16 +11,16 @@ from annot.study import snapshot
 from study_stages import copied
 from topic_study import GRADED, OfTopics
 
-OF_TEXTS = StudyVocabulary("topic", "document", faceted=False, binary=True)
+OF_TEXTS = StudyVocabulary("topic", "document", faceted=False, binary=True, query="topic")
 
 
 def test_units_alpha_and_reasons_follow_them() -> None:
     assert (OF_PAPERS.unit, OF_TEXTS.unit) == ("paper", "topic")
     assert (OF_PAPERS.alpha, OF_TEXTS.alpha) == ("Krippendorff's ordinal alpha", "Krippendorff's alpha")
     reason = "the value is 1 or 0, on all query papers or without one of them"
-    assert OF_PAPERS.reason(reason) == reason
-    assert OF_TEXTS.reason(reason) == "the value is 1 or 0, on all topics or without one of them"
-    assert OF_TEXTS.reason("fewer than 6 queries") == "fewer than 6 queries"
+    assert OF_PAPERS.said(reason) == reason
+    assert OF_TEXTS.said(reason) == "the value is 1 or 0, on all topics or without one of them"
+    assert OF_TEXTS.said("Fewer than 6 queries, `query list`") == "Fewer than 6 topics, `query list`"
 
 
 def test_a_facet_is_a_column_where_facets_are_judged_and_always_in_the_data() -> None:

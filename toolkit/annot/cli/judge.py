@@ -205,12 +205,13 @@ def status(
         back = changes.listing(ws)
         return listing(changes.RETURNED, back, empty="no pair was returned", notes=changes.notes(back))
     from annot.publishing.report.study_tables import PROGRESS
+    from annot.study.snapshot import vocabulary_of
 
     state = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    text = rendered("status", found=state, progress=PROGRESS)
+    text = rendered("status", found=state, progress=PROGRESS, words=vocabulary_of(ws))
     return Output(state, text, notes, tables=[PROGRESS.of(state.assessors)])
 
 

@@ -110,9 +110,10 @@ def qrels(
     """
     from annot.publishing.report.terminal import table_text
     from annot.steps import qrels as step
+    from annot.study.snapshot import vocabulary_of
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
-    grades = step.grade_columns(written).of(written.grades.items())
+    grades = step.grade_columns(written).of(written.grades.items(), words=vocabulary_of(ws))
     left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
     text = f"{table_text(grades)}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}"
     return Output(written, text, written.notes, tables=[grades])

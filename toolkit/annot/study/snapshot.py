@@ -159,8 +159,11 @@ def vocabulary_of(ws: Workspace) -> StudyVocabulary:
 
 
 def _vocabulary(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> StudyVocabulary:
-    words = OF_TEXTS if texts else OF_PAPERS
-    return words._replace(faceted=faceted(ws, queries), binary=len(ws.settings.scale.names) == 2)
+    words, judged_by_facet = OF_TEXTS if texts else OF_PAPERS, faceted(ws, queries)
+    if texts:
+        topic = "question" if ws.settings.kind == "questions" else words.topic
+        words = words._replace(topic=topic, query=OF_PAPERS.query if judged_by_facet else topic)
+    return words._replace(faceted=judged_by_facet, binary=len(ws.settings.scale.names) == 2)
 
 
 def read_snapshot(ws: Workspace) -> Snapshot:

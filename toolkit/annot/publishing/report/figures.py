@@ -209,11 +209,15 @@ def style(on: Surface) -> Any:
 
 
 def before_and_after(
-    points: Mapping[str, Sequence[tuple[str, float | None, float | None]]], *, limits: tuple[float, float], unit: str
+    points: Mapping[str, Sequence[tuple[str, float | None, float | None]]],
+    *,
+    limits: tuple[float, float],
+    unit: str,
+    query: str,
 ) -> Drawing:
     """A panel a group; in each, its queries from the lowest to the highest, before and after joined by a line.
 
-    points: by group (query, before, after).
+    points: by group (query, before, after). query: the name of one in this study.
     """
     stages = ("before adjudication", "after adjudication")
     all_queries = list(itertools.chain(*points.values()))
@@ -239,7 +243,7 @@ def before_and_after(
                     ]
                     values = [pair[place] for _, *pair in ordered]
                     _marks(axes, values, links, place, on, label=label)
-            axes.set_title(", ".join(filter(None, (group, counted(len(members), "query")))), loc="left")
+            axes.set_title(", ".join(filter(None, (group, counted(len(members), query)))), loc="left")
             axes.set_xticks([])
             axes.set_xlim(-0.7, max(5, len(members)) - 0.3)
             axes.set_ylim(min(0.0, lowest) - 0.05, 1.04)

@@ -97,7 +97,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             _rules(study),
         ),
         chain=chain,
-    )
+    ).in_words(study.words)
 
 
 COUNTING = ("judgements", "analyses", "assessors")
