@@ -40,6 +40,9 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (PLANNED._replace(to_train=("a1", "a2")), "annot push training", "you"),
         (PLANNED._replace(training=("a1",)), "annot pull training", "a1"),
         (PLANNED._replace(to_send=40), "annot push", "you"),
+        (PLANNED._replace(to_send=40, serverless="none"), "annot studio up", "you"),
+        (SENT._replace(to_judge=PEOPLE, serverless="a1", domain="s.org"), "annot studio up --domain s.org", "you"),
+        (SENT._replace(to_judge=PEOPLE, first_night=True), "annot studio nightly", "a1 and a2"),
         (PLANNED._replace(signing_up=("a3",), without_letter=("a3",)), "annot invite", "you"),
         (SENT._replace(signing_up=("a3",), to_judge=PEOPLE), "annot push", "a3"),
         (SENT._replace(to_judge=PEOPLE, without_letter=("a1", "a2")), "annot invite", "you"),
@@ -130,7 +133,7 @@ def drawn(chance: random.Random) -> Facts:
             return chance.choice(((), (), ("a1",), ("a1", "a2")))
         if isinstance(usual, frozenset):
             return frozenset(product for product in sorted(PRODUCTS) if chance.random() < 0.5)
-        if name in ("changed", "refused", "unlabelled"):
+        if name in ("changed", "refused", "unlabelled", "serverless"):
             return chance.choice(("", "", "it has changed"))
         return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
 

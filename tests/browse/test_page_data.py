@@ -37,7 +37,7 @@ def snapshot() -> Any:
     )
     settings = SimpleNamespace(
         facets={"aim": ("objective",), "way": ("method",)},
-        collection=SimpleNamespace(language="en"),
+        collection=SimpleNamespace(language="en", language_of_topics="en"),
         scale=SimpleNamespace(names=("no", "yes")),
         facet_of=lambda label: {"objective": "aim", "method": "way"}.get(label),
     )

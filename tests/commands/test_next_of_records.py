@@ -47,6 +47,8 @@ def judged(ws: Workspace, name: str) -> None:
 def test_a_push_that_was_complete_is_not_named_again(ws: Workspace, next_of: Callable[[], str]) -> None:
     build(ws, judged=0)
     note(ws, "guidelines", states_of(ws))
+    assert next_of() == "annot studio up"
+    (ws.cache / "studio").mkdir(parents=True)
     assert next_of() == "annot push"
     send(ws)
     # A letter for each with the link; `annot invite` needs a server, so its note stands for it.

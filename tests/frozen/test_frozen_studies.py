@@ -17,13 +17,12 @@ import pytest
 from annot.base.settings import read_settings
 from annot.store import schema
 from annot.store.answers import JUDGEMENTS, unsound_revisions
+from annot.store.database import connect_store
 from annot.store.shown import content, display_parts
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from fixtures_studio import Studio
-from later_release import plant
 from postgres import PostgresServer
-from sqlalchemy import Connection
 from story import keys_of_json
 from studies import Study, renamed
 
@@ -103,20 +102,24 @@ def assert_keeps(before: Any, now: Any) -> None:
         assert now == (pytest.approx(before) if isinstance(before, float) else before)
 
 
-def test_a_frozen_study_is_brought_to_a_later_version(frozen: Frozen, monkeypatch: pytest.MonkeyPatch) -> None:
-    def later(connection: Connection) -> None:
-        connection.exec_driver_sql("ALTER TABLE judgement ADD COLUMN batch INTEGER")
-        connection.exec_driver_sql("UPDATE judgement SET batch = 7")
-
-    plant(monkeypatch, later)
+def test_a_frozen_study_is_brought_to_the_present_version(frozen: Frozen) -> None:
+    """A command that reads leaves it as it is; the first that changes it makes a backup of its earlier version."""
+    annot_done("status", folder=frozen.folder)
+    assert versions(frozen.folder) == [1]
     told = annot_done("backup", "whole.tar.gz", folder=frozen.folder)
     assert f"before-version-{len(schema.MIGRATIONS)}" in told.stderr
+    assert versions(frozen.folder) == [1, len(schema.MIGRATIONS)]
+    assert "before-version" not in annot_done("backup", "again.tar.gz", folder=frozen.folder).stderr
     annot_done("check", folder=frozen.folder)
     annot_done("qrels", "--partial", folder=frozen.folder)
     assert (frozen.folder / "exports" / "qrels.txt").read_bytes() == frozen.export("qrels.txt")
-    with Workspace.open(frozen.folder).reading() as session:
-        batches = session.connection().exec_driver_sql("SELECT DISTINCT batch FROM judgement").scalars().all()
-    assert batches == [7]
+
+
+def versions(folder: Path) -> list[int]:
+    """Versions that the database has been through since it was made."""
+    with connect_store(Workspace.open(folder).database_url, create=False) as store, store.read() as session:
+        rows = session.connection().exec_driver_sql(f"SELECT version FROM {schema.VERSION_TABLE} ORDER BY version")
+        return [*rows.scalars()]
 
 
 def test_a_frozen_backup_is_restored(frozen: Frozen, new_database: Callable[[], str | None], tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from annot.base.errors import StudioError
 from annot.labelstudio import server
 from free_ports import FreePorts
+from postgres import PASSWORD, PostgresServer
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,36 @@ def test_data_are_copied_before_another_release_takes_them_over(tmp_path: Path) 
     assert len(said) == 1
     server.keep_data_of_earlier(tmp_path, "1.31.0", say=said.append)
     assert (tmp_path / "data-1.30.0").is_dir()
+
+
+@pytest.mark.postgres
+def test_a_database_on_postgresql_is_dumped_before_another_release_takes_it_over(
+    postgres_server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    url = postgres_server.new_database()
+    address = url.replace(f":{PASSWORD}@", "@")
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        connection.execute("CREATE TABLE task (id integer); INSERT INTO task VALUES (7)")
+    (tmp_path / "database.json").write_text(server.database_variables(address), encoding="utf-8")
+    monkeypatch.delenv("PGPASSWORD")
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path))
+        with pytest.raises(StudioError, match="cannot be copied before") as caught:
+            server.keep_data_of_earlier(tmp_path, "1.30.0", say=print)
+        assert "postgresql-client" in str(caught.value.hint)
+        assert not (tmp_path / "release").exists()
+    server.keep_data_of_earlier(tmp_path, "1.30.0", say=print)
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        connection.execute("DROP TABLE task")
+    dump = tmp_path / "data-1.23.2.dump"
+    assert dump.stat().st_mode & 0o077 == 0
+    server.keep_data_of_earlier(tmp_path, "1.30.0", say=print)
+    place = url.replace("+psycopg", "")
+    subprocess.run(["pg_restore", f"--dbname={place}", dump], check=True)
+    with psycopg.connect(place) as connection:
+        assert connection.execute("SELECT id FROM task").fetchall() == [(7,)]
+    postgres_server.give_back(url)
 
 
 def test_a_port_is_free_unless_something_listens_there(free_ports: FreePorts) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError, MissingInput
-from annot.labelstudio import server
+from annot.base.errors import InputError, MissingInput, StudioError
+from annot.labelstudio import front, server
+from annot.labelstudio.front import Front
 from annot.steps import setup
 from annot.store import people
 from annot.study.workspace import Workspace
 from small_study import RECORDED, Small
-from study_stages import copied
+from study_stages import copied, files_of
 
 
 @pytest.fixture
@@ -62,4 +64,21 @@ def test_each_person_who_is_there_has_a_server_and_none_a_port_by_name(tmp_path:
 def test_without_people_there_is_nothing_to_start(tmp_path: Path, ports: list[Any]) -> None:
     with pytest.raises(MissingInput, match="no assessors"):
         up(copied(Small(), "made", tmp_path / "study"), isolation="server")
+    assert ports == []
+
+
+def test_a_domain_that_leads_elsewhere_or_has_no_port_changes_nothing(
+    tmp_path: Path, ports: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ws = copied(Small(), "planned", tmp_path / "study")
+    before = files_of(ws.root)
+    monkeypatch.setattr(front, "program", lambda: "/usr/bin/caddy")
+    monkeypatch.setattr(front, "leads_here", lambda name, port: name.startswith("a1."))
+    with socket.create_server(("", 0)) as other:
+        taken = other.getsockname()[1]
+        with pytest.raises(StudioError, match=f"port {taken} is taken"):
+            setup.up(ws, port=None, tell=lambda _: None, domain=Front("study.example.org", port=taken))
+    with pytest.raises(StudioError, match=r"a2\.study\.example\.org does not lead to this machine"):
+        setup.up(ws, port=None, tell=lambda _: None, domain=Front("study.example.org", port=taken))
+    assert files_of(ws.root) == before
     assert ports == []

@@ -126,6 +126,7 @@ def test_papers_are_written_in_large_groups(tmp_path: Path) -> None:
 
 
 PASSAGE = Paper("d1-2", "", ("Three.",), part_of="d1")
+GERMAN = Paper("g1", "Größe", ("Eins.",), language="de")
 
 
 def test_only_a_file_with_passages_has_their_column(tmp_path: Path) -> None:
@@ -148,13 +149,13 @@ def test_a_passage_that_comes_late_gives_the_groups_before_it_the_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annot.store.papers.ROWS_IN_GROUP", 2)
-    papers = [*(Paper(f"p{at}", "t", ("s.",), at, ("method",), ("c",)) for at in range(5)), PASSAGE, BARE]
+    papers = [*(Paper(f"p{at}", "t", ("s.",), at, ("method",), ("c",)) for at in range(5)), PASSAGE, BARE, GERMAN]
     path = written(tmp_path / "a.parquet", *papers)
     assert list(read_papers(tmp_path)) == papers
-    assert [group.papers for group in groups_of(tmp_path)] == [2, 2, 2, 1]
+    assert [group.papers for group in groups_of(tmp_path)] == [2, 2, 2, 2]
     assert [one.name for one in tmp_path.iterdir()] == ["a.parquet"]
-    keep_rows(path, pyarrow.array([at in (0, 5) for at in range(7)]).to_numpy(zero_copy_only=False))
-    assert list(read_papers(tmp_path)) == [papers[0], PASSAGE]
+    keep_rows(path, pyarrow.array([at in (0, 5, 7) for at in range(8)]).to_numpy(zero_copy_only=False))
+    assert list(read_papers(tmp_path)) == [papers[0], PASSAGE, GERMAN]
 
 
 def test_two_writers_of_one_file_refuse_each_other_once_passages_came(
@@ -171,13 +172,14 @@ def test_two_writers_of_one_file_refuse_each_other_once_passages_came(
     assert list(read_papers(tmp_path)) == [PASSAGE]
 
 
-def test_a_corpus_that_has_lost_its_passages_has_the_hash_of_one_that_had_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", [PASSAGE, GERMAN])
+def test_a_corpus_that_has_lost_its_passages_has_the_hash_of_one_that_had_none(tmp_path: Path, other: Paper) -> None:
     written(tmp_path / "plain" / "a.parquet", ONE, BARE)
     mixed = tmp_path / "mixed"
     written(mixed / "a.parquet", ONE)
-    written(mixed / "b.parquet", PASSAGE, BARE)
+    written(mixed / "b.parquet", other, BARE)
     assert corpus_sha256(mixed) != corpus_sha256(tmp_path / "plain")
-    remove_papers(mixed, [PASSAGE.paper_id])
+    remove_papers(mixed, [other.paper_id])
     assert corpus_sha256(mixed) == corpus_sha256(tmp_path / "plain")
 
 

@@ -102,8 +102,12 @@ def test_an_older_database_is_opened_only_as_it_is_asked_for(tmp_path: Path, mon
         assert same.version() == len(schema.MIGRATIONS)
         assert same._engine.hide_parameters
     plant(monkeypatch, lambda connection: None)
-    with pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(schema.MIGRATIONS) - 1}\)"):
-        open_store(url, create=False)
+    with (
+        open_store(url, create=False) as behind,
+        pytest.raises(StoreError, match=rf"made by an earlier annot \(version {len(schema.MIGRATIONS) - 1}\)"),
+        behind.begin(),
+    ):
+        pass
     with open_store(url, create=False, older=True) as older:
         assert older.version() == len(schema.MIGRATIONS) - 1
     with open_store(url) as brought:

@@ -74,6 +74,8 @@ class Paper:
     """Ids of the papers it cites, in the corpus or not."""
     part_of: str | None = None
     """Document that a passage is from, which need not be in the corpus; None for a document."""
+    language: str | None = None
+    """Code of its language (ISO 639) if it is another than that of the collection."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -535,7 +535,7 @@ class LotRead:
 
 def known_marks(group: papers.RowGroups, *, works: bool) -> Marks:
     """The marks of papers that are in the corpus, of one group of rows. works: with those of their works."""
-    columns = ("paper_id", "title", "sentences", "year", papers.PART_OF)
+    columns = ("paper_id", "title", "sentences", "year", *papers.OPTIONAL)
     return marks_of(papers.papers_in(papers.read_columns([group], columns)), None, works=works)
 
 

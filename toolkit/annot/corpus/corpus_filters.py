@@ -63,7 +63,7 @@ class Marks(NamedTuple):
     """A pyarrow array of strings."""
     id_hash: NDArray[np.uint64]
     content: NDArray[np.uint64]
-    """A hash of title, sentences, year, and the document of a passage."""
+    """A hash of title, sentences, year, the document of a passage, and a language of the paper's own."""
     title: NDArray[np.uint64]
     """A hash of the normalised title; 0 if it is empty, and for a passage, whose title is that of its document."""
     reason: NDArray[np.uint8]
@@ -102,7 +102,11 @@ def marks_of(
         (
             paper.paper_id,
             _hash(paper.paper_id),
-            _hash("\0".join((paper.title, *paper.sentences, str(paper.year), *filter(None, [paper.part_of])))),
+            _hash(
+                "\0".join(
+                    (paper.title, *paper.sentences, str(paper.year), *filter(None, [paper.part_of, paper.language]))
+                )
+            ),
             title_mark(paper.title) if paper.part_of is None else 0,
             KEPT if settings is None or (why := rejection(paper, settings)) is None else REASONS.index(why),
         )

@@ -32,6 +32,7 @@ def paper_of(
     known_labels: Collection[str],
     citations: Iterable[str],
     language: str = ENGLISH,
+    stated: str | None = None,
     part_of: str | None = None,
 ) -> Paper:
     """The paper with these parts.
@@ -40,15 +41,16 @@ def paper_of(
     `known_labels`, or one with `_label` behind it, as CSFCube's are. The title and the sentences are cleaned, a heading
     `Abstract.` at the beginning goes, and empty sentences are left out with their labels. Citations keep their order;
     repeated ones and the paper itself go.
-    A document that is part of itself is no passage. language: of an abstract in one string, if its script agrees.
+    A document that is part of itself is no passage. language: of the collection. stated: by the record, and kept with
+    the paper if its text agrees. An abstract in one string is cut by the rules of its language.
     Raises InputError with a fault for each unknown label, and for an abstract that cannot be cut into sentences.
     """
     of_sentences = None if labels is None else _known(labels, known_labels)
     if isinstance(abstract, str):
         paragraphs = [clean(paragraph) for paragraph in PARAGRAPH.split(abstract)]
         _, paragraphs[0] = without_heading(paragraphs[0])
-        language = language_of(" ".join(paragraphs), language)
-        parts = [sentences_in(paragraph, language) for paragraph in paragraphs]
+        used = language_of(" ".join(paragraphs), stated or language)
+        parts = [sentences_in(paragraph, used) for paragraph in paragraphs]
         sentences = list(chain.from_iterable(parts))
         if of_sentences is not None:
             of_sentences = [label for label, part in zip(of_sentences, parts, strict=True) for _ in part]
@@ -59,6 +61,7 @@ def paper_of(
             _, sentences[0] = without_heading(sentences[0])
         of_sentences = None if of_sentences is None else list(compress(of_sentences, sentences))
         sentences = list(filter(None, sentences))
+        used = language_of(" ".join(sentences), stated) if stated else ""
     return Paper(
         paper_id=paper_id,
         title=clean(title),
@@ -67,6 +70,7 @@ def paper_of(
         labels=None if of_sentences is None else tuple(of_sentences),
         citations=tuple(cited for cited in dict.fromkeys(citations) if cited != paper_id),
         part_of=None if part_of == paper_id else part_of,
+        language=used if stated and used != language_code(language) else None,
     )
 
 
@@ -154,7 +158,7 @@ def document_of_record(
         line = (_PaperLine if titled else _DocumentLine).model_validate(record)
     except ValidationError as error:
         raise InputError(_in_general(error), faults=in_words(error)) from None
-    paper = line.paper(known_labels, line.language or language)
+    paper = line.paper(known_labels, language)
     if noted is not None and line.text:
         used = language_of(" ".join(paper.sentences), line.language or language)
         if used != language_code(language):
@@ -295,6 +299,7 @@ class _DocumentLine(Strict):
             known_labels=known_labels,
             citations=self.citations,
             language=language,
+            stated=self.language,
             part_of=self.part_of,
         )
 

@@ -44,6 +44,12 @@ class Facts(NamedTuple):
     """Pairs that lack an assessor since a person left, and that a present person could take."""
     batch: int = 0
     """Queries with a pool of which no pair is planned."""
+    serverless: str = ""
+    """Reason why a server has to be started before the next step; empty if none has to."""
+    domain: str = ""
+    """Domain of the servers, if it has to be named again."""
+    first_night: bool = False
+    """True if people elsewhere have servers here, and answers were never pulled and backed up at night."""
     to_train: tuple[str, ...] = ()
     """People who should get the next batch of gold pairs, or their answers with the gold grade."""
     training: tuple[str, ...] = ()
@@ -123,6 +129,8 @@ class Rule(NamedTuple):
 LETTER = "a letter for {without_letter} that says where to begin"
 OLD = "is missing or out of date"
 WAY: tuple[Rule, ...] = (
+    # A server that is down is in the way only of a step that needs one; otherwise the fact is empty.
+    Rule(lambda f: f.serverless, "annot studio up{domain}", "{serverless}"),
     # The corpus, its labels, and the queries.
     Rule(
         lambda f: f.untitled and not f.judged,
@@ -187,6 +195,13 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.to_send, "annot push", "{to_send} to send, withdraw or update on the server"),
     Rule(lambda f: f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.signing_up, "annot push", "waiting for these people to sign up: {signing_up}", "{signing_up}"),
+    Rule(
+        lambda f: f.to_judge and f.first_night,
+        "annot studio nightly",
+        "pulls, backs up and checks; `annot studio nightly 03:15` has the machine do it every night; pairs still to "
+        "judge: {to_judge}",
+        "{judges}",
+    ),
     Rule(
         lambda f: f.to_judge,
         "annot pull",
@@ -277,8 +292,7 @@ OF_THE_WAY = frozenset(
     for rule in WAY
     for last in (2, 3)
 ) | {"studio up"}
-"""Commands in the table, without `annot` and options, and the one before them. A word after a command may be its verb
-or an argument."""
+"""Commands in the table, without `annot` and options. A word after a command may be its verb or an argument."""
 
 
 def next_step(facts: Facts) -> Next:
@@ -297,6 +311,7 @@ def _words(facts: Facts) -> Mapping[str, str]:
     """Words for the texts of the table."""
     return {name: _in_words(name, fact) for name, fact in facts._asdict().items()} | {
         "grow": " --grow" if facts.sent else "",
+        "domain": f" --domain {facts.domain}" if facts.domain else "",
         "part": f" {facts.untrue_part}" if facts.untrue_part else "",
         "documents": "papers" if facts.faceted else "documents",
         "unpooled": _in_words("queries", facts.queries - facts.pooled),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
-from annot.judging.next_step import Facts, Next, next_step
+from annot.judging.next_step import Facts, Next, next_step, rule_of
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
@@ -161,7 +162,7 @@ class Stage:
         facts = facts._replace(without_letter=self._without_letter(facts))
         # The products of the grades are looked at once all grades are there.
         waiting = facts.to_judge or outcome.progress.left or facts.open
-        return facts if not facts.judged or waiting else self._with_products(facts)
+        return self._with_servers(facts if not facts.judged or waiting else self._with_products(facts))
 
     def _with_plan(self, facts: Facts) -> Facts:
         """Facts about the queries, their pools, and the plan."""
@@ -296,6 +297,22 @@ class Stage:
             waiting += sum(to_settle.values()) if to_settle and self._restyled("push adjudication") else 0
         return facts._replace(
             disputes_to_send=waiting, adjudicators_signing_up=tuple(sorted(signing_up)), to_settle=to_settle
+        )
+
+    def _with_servers(self, facts: Facts) -> Facts:
+        """Facts about servers, if the next step is to send work there or to fetch it."""
+        is_named = self.ws.studio_url or os.environ.get("LABEL_STUDIO_URL")
+        if is_named or not rule_of(facts).command.startswith(("annot push", "annot pull")):
+            return facts
+        # Imported here alone: most commands need nothing of servers.
+        from annot.judging.exchange import servers
+
+        return facts._replace(
+            serverless=servers.serverless(
+                self.ws, sorted(self.judges | self.adjudicators), is_new=not (self.projects or facts.judged)
+            ),
+            domain=servers.domain_on_record(self.ws, self.projects),
+            first_night=servers.awaits_first_night(self.ws),
         )
 
     def _ended_disputes(self, noted: Mapping[str, Set[PairKey]]) -> int:

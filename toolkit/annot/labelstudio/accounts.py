@@ -93,10 +93,11 @@ def _sign_up(session: httpx.Client, invitation: str, email: str, password: str) 
 
 def _submit(session: httpx.Client, path: str, email: str, password: str) -> httpx.Response:
     """The answer to a form of the site; a redirection means that it was accepted."""
-    # The form's token comes as a cookie with the page.
-    page = _ask(session, "GET", path)
+    # The token of the site's forms comes as a cookie with the first page.
+    if "csrftoken" not in session.cookies:
+        _ask(session, "GET", path)
     form = {"email": email, "password": password, "csrfmiddlewaretoken": session.cookies.get("csrftoken", "")}
-    return _ask(session, "POST", path, data=form, headers={"Referer": str(page.url)})
+    return _ask(session, "POST", path, data=form, headers={"Referer": str(session.base_url.join(path))})
 
 
 def _ask(session: httpx.Client, method: str, path: str, **more: Any) -> httpx.Response:

@@ -10,9 +10,11 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -174,7 +176,11 @@ def up(folder: Path, front: Front, ports: Mapping[str | None, int]) -> None:
         (folder / UP).touch()
         is_new = running(folder) is None
         if is_new:
-            _check_port(front.port)
+            if not may_use(front.port):
+                raise StudioError(
+                    f"this account may not use port {front.port}, so Caddy was not started; the servers are running",
+                    hint="`annot studio service` writes a unit for the system that may, and prints how to switch it on",
+                )
             command = [caddy, "run", "--config", str(path), "--adapter", "caddyfile"]
             server.launch(folder, command, {**os.environ, "XDG_CONFIG_HOME": str(folder)}, name="caddy")
         if not server.comes_true(lambda: _loads(caddy, folder) or running(folder) is None, within=START_SECONDS) or (
@@ -189,19 +195,18 @@ def _loads(caddy: str, folder: Path) -> bool:
     return not subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode
 
 
-def _check_port(port: int) -> None:
+def may_use(port: int) -> bool:
+    """False if this account may not use the port. Raises StudioError if another program has it."""
     try:
         socket.create_server(("", port)).close()
     except PermissionError:
-        raise StudioError(
-            f"this account may not use port {port}, so Caddy was not started; the servers are running",
-            hint="`annot studio service` writes a unit for the system that may, and prints how to switch it on",
-        ) from None
+        return False
     except OSError:
         raise StudioError(
             f"port {port} is taken by another program",
             hint="Debian's Caddy starts by itself: sudo systemctl disable --now caddy",
         ) from None
+    return True
 
 
 def running(folder: Path) -> int | None:
@@ -228,12 +233,11 @@ LEAST_LEFT = 1 / 6
 
 
 def seen_from_outside(
-    folder: Path, front: Front, accounts: Mapping[str | None, Mapping[str, str]]
+    folder: Path, front: Front, strangers: Mapping[str | None, Sequence[tuple[str, str]]]
 ) -> Iterator[tuple[str, str]]:
     """Problems of the servers as people elsewhere meet them, each with its remedy.
 
-    accounts: for each person with a server, the password of each address with an account there. Each is tried on the
-    servers of all others.
+    strangers: for each person with a server, addresses and passwords of others, which are tried there.
     """
     import httpx
 
@@ -243,28 +247,28 @@ def seen_from_outside(
         yield f"{root}: no such file", "`annot studio up` starts Caddy, which makes it"
         return
     trusted = ssl.create_default_context(cafile=root if front.internal else None)
-    for person in accounts:
+
+    def seen(person: str | None) -> list[tuple[str, str]]:
         address = front.url(person)
         try:
-            with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=30.0) as session:
-                yield from _faults_of_answer(address, session.get("/user/login/"))
-                if can_sign_up(session):
-                    yield f"{address}: anyone can make an account", "`annot studio down`, then `annot studio up`"
-            strangers = (
-                (email, word) for other in accounts if other != person for email, word in accounts[other].items()
-            )
-            for email, word in strangers:
-                with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=30.0) as session:
-                    if can_sign_in(session, email, word):
-                        yield (
-                            f"{address}: lets in an account of another person",
-                            "delete that account in Label Studio, under Organization",
-                        )
+            with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=60.0) as session:
+                return [*_faults(address, session, strangers[person])]
         except (httpx.HTTPError, OSError) as error:
-            yield (
-                f"{address}: cannot be opened from outside: {error}",
-                f"`annot studio up`; the record is {front.record([person])}; the log is {folder / 'caddy.log'}",
-            )
+            remedy = f"`annot studio up`; the record is {front.record([person])}; the log is {folder / 'caddy.log'}"
+            return [(f"{address}: cannot be opened from outside: {error}", remedy)]
+
+    with ThreadPoolExecutor(max_workers=max(1, len(strangers))) as pool:
+        yield from chain.from_iterable(pool.map(seen, strangers))
+
+
+def _faults(address: str, session: httpx.Client, strangers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Problems of one server. strangers: addresses and passwords of accounts that it must not let in."""
+    yield from _faults_of_answer(address, session.get("/user/login/"))
+    if can_sign_up(session):
+        yield f"{address}: anyone can make an account", "`annot studio down`, then `annot studio up`"
+    if any(can_sign_in(session, email, password) for email, password in strangers):
+        remedy = "delete that account in Label Studio, under Organization"
+        yield f"{address}: lets in an account of another person", remedy
 
 
 def _faults_of_answer(address: str, answer: httpx.Response) -> Iterator[tuple[str, str]]:

@@ -307,18 +307,42 @@ def up(
 def keep_data_of_earlier(folder: Path, release: str, *, say: Callable[[str], None]) -> None:
     """Copy the data of the server of `folder` to `data-RELEASE` if another release of Label Studio made them.
 
-    A later release changes its database as it starts, and no way leads back. release: the one that is to be started.
+    A later release changes its database as it starts, and no way leads back. A database on PostgreSQL is copied to
+    `data-RELEASE.dump`. release: the one that is to be started. Raises StudioError if that copy cannot be made.
     """
     noted, data = folder / "release", folder / "data"
     last = noted.read_text(encoding="ascii").strip() if noted.is_file() else FIRST_RELEASE
-    copy = folder / f"data-{last}"
-    if last != release and data.is_dir() and not copy.exists():
-        begun = folder / "data-begun"
+    copies: list[tuple[Path, Callable[[Path, Path], object]]] = []
+    copies += [(folder / f"data-{last}.dump", _dump)] if (folder / DATABASE).is_file() else []
+    copies += [(folder / f"data-{last}", shutil.copytree)] if data.is_dir() else []
+    for copy, make in copies:
+        if last == release or copy.exists():
+            continue
+        begun = folder / copy.name.replace(last, "begun")
         shutil.rmtree(begun, ignore_errors=True)
-        shutil.copytree(data, begun)
+        make(data, begun)
         begun.rename(copy)
         say(f"Label Studio {release} takes the place of {last}; a copy of the data from before is {copy}")
     noted.write_text(f"{release}\n", encoding="ascii")
+
+
+def _dump(data: Path, copy: Path) -> None:
+    """Copy the PostgreSQL database of the server with this data folder into a new file."""
+    variables = json.loads((data.parent / DATABASE).read_text(encoding="utf-8"))
+    words = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGDATABASE": "NAME", "PGPASSWORD": "PASSWORD"}
+    environment = os.environ | {word: variables[f"POSTGRE_{name}"] for word, name in words.items()}
+    command = ["pg_dump", "--format=custom", "--no-password", f"--file={copy}"]
+    try:
+        copy.unlink(missing_ok=True)
+        copy.touch(mode=0o600)
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        problem = str(getattr(error, "stderr", error)).strip()
+        raise StudioError(
+            f"Label Studio has another release, and its PostgreSQL database cannot be copied before: {problem}",
+            hint="sudo apt install postgresql-client, of the release of that PostgreSQL or later; then run the same "
+            "command again",
+        ) from None
 
 
 def _release_of(program: Path) -> str:

@@ -195,9 +195,22 @@ def in_languages(pair_html: str, *, topic: str, document: str, words: str) -> st
     return _AROUND.sub(around, cand.join(sides) if cand else next(sides))
 
 
-def spoken(text: Paper | Topic, stated: str) -> str:
-    """The language of a text: the stated one, unless it is not written in the letters of the text."""
+class Languages(NamedTuple):
+    """Languages (BCP 47) of the texts of a study."""
+
+    topics: str
+    """Language of topics that are texts."""
+    documents: str
+    """Language of papers that have none of their own."""
+
+
+IN_ENGLISH = Languages(ENGLISH_CODE, ENGLISH_CODE)
+
+
+def spoken(text: Paper | Topic, languages: Languages) -> str:
+    """The language of a text: its own or the stated one, unless it is not written in the letters of the text."""
     parts = (text.description or "", text.narrative or "") if isinstance(text, Topic) else text.sentences
+    stated = languages.topics if isinstance(text, Topic) else text.language or languages.documents
     language = language_of(" ".join((text.title, *parts)), stated)
     return stated if language == language_code(stated) else language
 
@@ -399,17 +412,6 @@ def place_of(
     return f"{place} · {in_topic}"
 
 
-class Languages(NamedTuple):
-    """Languages (BCP 47) of the texts that tasks show."""
-
-    topics: str
-    """Language of topics that are texts."""
-    documents: str
-
-
-IN_ENGLISH = Languages(ENGLISH_CODE, ENGLISH_CODE)
-
-
 def pair_key(query_id: str, doc_id: str, occasion: int = 1) -> str:
     """The key of a task on the server: `query_id/doc_id`, with `/` and `%` inside an id escaped.
 
@@ -470,18 +472,15 @@ def judge_task(
             "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": _in_their_languages(pair_html, topic, document, languages, words),
+            "pair_html": in_languages(
+                pair_html,
+                topic=spoken(topic, languages),
+                document=spoken(document, languages),
+                words=words.language,
+            ),
         },
         "predictions": predictions,
     }
-
-
-def _in_their_languages(
-    pair_html: str, topic: Paper | Topic, document: Paper, languages: Languages, words: Words
-) -> str:
-    of_topic = spoken(topic, languages.topics if isinstance(topic, Topic) else languages.documents)
-    of_document = spoken(document, languages.documents)
-    return in_languages(pair_html, topic=of_topic, document=of_document, words=words.language)
 
 
 def _by_facet(
@@ -556,7 +555,9 @@ def full_text_task(
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), facet, whole=whole, first=False, words=words)
-    pair_html = _in_their_languages(columns, topic, document, languages, words)
+    pair_html = in_languages(
+        columns, topic=spoken(topic, languages), document=spoken(document, languages), words=words.language
+    )
     return {"data": {**task["data"], "pair_html": pair_html}, "predictions": []}
 
 
@@ -588,12 +589,10 @@ def returned_task(task: dict[str, Any], why: str, words: Words = ENGLISH) -> dic
 
 
 def facets_task(
-    key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, language: str = ENGLISH_CODE
+    key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, languages: Languages = IN_ENGLISH
 ) -> dict[str, Any]:
-    """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`.
-
-    language: of the paper (BCP 47).
-    """
+    """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
+    language = spoken(paper, languages)
     side = labelled_column("query", words("task.abstract"), paper, LABELS_SHOWN, (), (), words)
     pair_html = f'<div class="a-pair a-alone">{side}</div>'
     return {
@@ -602,9 +601,7 @@ def facets_task(
             "facet": words("task.labels"),
             "facet_help": words("task.correct"),
             "progress": progress,
-            "pair_html": in_languages(
-                pair_html, topic=spoken(paper, language), document=language, words=words.language
-            ),
+            "pair_html": in_languages(pair_html, topic=language, document=language, words=words.language),
         },
         "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
     }

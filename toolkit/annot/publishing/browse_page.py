@@ -17,6 +17,8 @@ from markupsafe import Markup
 from annot.base.records import Paper, Pool, Ranking, Topic, grouped
 from annot.base.templating import render
 from annot.formats.trec import Match, closest
+from annot.judging.exchange.outgoing import languages_of
+from annot.labelstudio.tasks import Languages, spoken
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
 from annot.publishing.report.figures import BROWSE_FILE
 from annot.study.workspace import write_file
@@ -173,7 +175,13 @@ def page_data(
         "papers": [
             [name, texts[name].title, None, [], []]
             if is_text
-            else _paper(name, papers.get(name), [settings.facet_of(label) for label in labels.get(name, ())], facets)
+            else _paper(
+                name,
+                papers.get(name),
+                [settings.facet_of(label) for label in labels.get(name, ())],
+                facets,
+                languages_of(snapshot.ws),
+            )
             for name, is_text in place
         ],
         "queries": queries,
@@ -254,14 +262,27 @@ def _judged(
     }
 
 
-def _paper(paper_id: str, paper: Paper | None, facets_of: Sequence[str | None], facets: Sequence[str]) -> list[Any]:
-    """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper. A
-    passage has the id of its document, too."""
+LANGUAGE = 6
+"""The place of a paper's own language in what `_paper` gives."""
+
+
+def _paper(
+    paper_id: str,
+    paper: Paper | None,
+    facets_of: Sequence[str | None],
+    facets: Sequence[str],
+    languages: Languages,
+) -> list[Any]:
+    """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper.
+
+    Then the document of a passage and the paper's language, if one of them is not what all have.
+    """
     if paper is None:
         return [paper_id, "", None, [], []]
     of_sentences = [-1 if facet is None else facets.index(facet) for facet in facets_of] or [-1] * len(paper.sentences)
-    document = () if paper.part_of is None else (paper.part_of,)
-    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *document]
+    language = spoken(paper, languages)
+    more = [paper.part_of, language] if language != languages.documents else [paper.part_of] if paper.part_of else []
+    return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *more]
 
 
 LARGEST_PLAIN = 400_000
@@ -292,4 +313,5 @@ def page(data: Mapping[str, Any], *, overrides: Path | None, sampled: bool = Fal
     if packed:
         text = pack(json.dumps(data, separators=(",", ":")).encode())
     shown = {"data": Markup(text), "packed": packed, "sampled": sampled}
+    shown["several_languages"] = any(len(paper) > LANGUAGE for paper in data.get("papers", ()))
     return render("browse.html.j2", {**shown, **values}, overrides=overrides)

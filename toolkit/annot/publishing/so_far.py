@@ -21,8 +21,9 @@ from annot.base.records import WHOLE, Adjudication, Assessor, Judgement, PairKey
 from annot.base.stats.inference import winsorised
 from annot.base.templating import render
 from annot.base.words import Words
+from annot.judging.exchange.outgoing import languages_of
 from annot.labelstudio.studio_records import project_url
-from annot.labelstudio.tasks import Languages, opinion_text
+from annot.labelstudio.tasks import opinion_text, spoken
 from annot.measuring.forecast.hours import HOUR
 from annot.publishing.release.leaks import Secret, leaks
 from annot.store import people, projects, trials
@@ -64,7 +65,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     common = {
         **_texts(ws, session, outcome),
         "whole": WHOLE,
-        "languages": Languages(ws.settings.collection.language_of_topics, ws.settings.collection.language),
+        "languages": languages_of(ws),
         "texts": read_topics(session),
         "now": now,
         "words": vocabulary_of(ws),
@@ -121,14 +122,15 @@ def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datet
 
 
 def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:
-    """The queries, and the titles of topics and documents, of the study whose `title` is there too."""
+    """The queries, the titles of topics and documents with the languages of papers, and the study's own title."""
     queries = {query.query_id: query for query in read_queries(session)}
     titles = {name: topic.title for name, topic in read_topics(session).items()}
     ids = {doc_id for _, doc_id in outcome.planned} | {query.topic_id for query in queries.values()}
     ids |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
-    if ws.has_corpus:
-        titles |= {paper_id: paper.title for paper_id, paper in find_papers(ws.corpus, ids).items()}
-    return {"queries": queries, "titles": titles, "title": ws.settings.collection.title}
+    found = find_papers(ws.corpus, ids) if ws.has_corpus else {}
+    titles |= {paper_id: paper.title for paper_id, paper in found.items()}
+    languages = {paper_id: spoken(paper, languages_of(ws)) for paper_id, paper in found.items()}
+    return {"queries": queries, "titles": titles, "language_by_id": languages, "title": ws.settings.collection.title}
 
 
 def _links(session: Session, name: str) -> dict[Task, str]:

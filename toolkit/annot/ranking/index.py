@@ -429,7 +429,7 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Plac
 
 
 LOOKED_AT, OTHERS = 1_000, 0.05
-"""Papers at the beginning of the corpus that are looked at, and the share that may be in a script other than Latin."""
+"""Papers at the beginning of the corpus that are looked at, and the share that may be in another language."""
 
 
 def is_english(ws: Workspace) -> bool:
@@ -441,8 +441,8 @@ def is_english(ws: Workspace) -> bool:
     language = language_code(ws.settings.collection.language)
     if language != ENGLISH or not ws.has_corpus:
         return language == ENGLISH
-    texts = islice(papers.read_papers(ws.corpus, columns=("sentences",)), LOOKED_AT)
-    languages = [language_of(" ".join(paper.sentences), ENGLISH) for paper in texts]
+    texts = islice(papers.read_papers(ws.corpus, columns=("sentences", "language")), LOOKED_AT)
+    languages = [language_of(" ".join(paper.sentences), paper.language or ENGLISH) for paper in texts]
     return sum(other != ENGLISH for other in languages) <= OTHERS * len(languages)
 
 

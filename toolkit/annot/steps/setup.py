@@ -123,10 +123,6 @@ class State:
     """True if this study starts it; of a server elsewhere only the address is known."""
 
 
-NOBODY = "no assessors yet, so no servers to start"
-ADD_PEOPLE = "add people with `annot assessor add`"
-
-
 def up(
     ws: Workspace,
     *,
@@ -144,91 +140,97 @@ def up(
     InputError if the memory is too small for them, or the options do not fit the mode.
     """
     variables = None if database is None else server.database_variables(database)
-    if domain is None:
-        domain = front.kept(servers.front_folder(ws))
-    else:
-        front.checked(domain, ())
-        front.program()
-        if not (shared or _people_of_servers(ws)):
-            raise MissingInput(NOBODY, hint=ADD_PEOPLE)
-        if shared is servers.isolated(ws):
-            ws = _isolate(ws, shared=shared, tell=tell)
-    everyone = _people_of_servers(ws)
-    if servers.isolated(ws):
-        if port is not None:
-            raise InputError("--port cannot be used if each person has a server", hint="leave it out")
-        _start_each(ws, everyone, domain, tell=tell)
-    else:
-        _prepare(ws, domain, [None], tell=tell)
-        if variables is not None:
-            write_file(servers.studio_folder(ws) / server.DATABASE, variables, private=True)
-        _start(ws, None, everyone, port=port, tell=tell, domain=domain)
-        _open_front(ws, domain, [None])
-    return status(ws)
+    mode, folder = ws.settings.judging.isolation, servers.front_folder(ws)
+    if domain is not None and shared is servers.isolated(ws):
+        _refuse_once_sent(ws, shared=shared)
+        ws = ws.replaced("judging", isolation="project" if shared else "server")
+    domain = domain or front.kept(folder)
+    owners = _owners(ws, port)
+    if domain is not None:
+        _check_domain(ws, domain, [*owners], tell=tell)
+    if None not in owners:
+        _check_memory([servers.studio_folder(ws, name) for name in owners])
+    server.installed(os.environ)
+    # Everything has been checked; from here on the study and its servers change.
+    if ws.settings.judging.isolation != mode:
+        _keep_isolation(ws, tell=tell)
+    if domain is not None:
+        front.keep(folder, domain)
+    if variables is not None:
+        write_file(servers.studio_folder(ws) / server.DATABASE, variables, private=True)
 
-
-def _people_of_servers(ws: Workspace) -> list[Assessor]:
-    """Everyone who has not left, and those who left and whose server is there."""
-    with ws.reading() as session:
-        everyone = people.read_assessors(session)
-    return [person for person in everyone if person.left_on is None or _has_folder(ws, person)]
-
-
-def _start_each(
-    ws: Workspace, everyone: Sequence[Assessor], domain: Front | None, *, tell: Callable[[str], None]
-) -> None:
-    """Start a server for each person, and close those of people who have left once all their answers are pulled."""
-    if not everyone:
-        raise MissingInput(NOBODY, hint=ADD_PEOPLE)
-    to_start = [person for person in everyone if not servers.is_elsewhere(ws, person.assessor)]
-    _prepare(ws, domain, [person.assessor for person in to_start], tell=tell)
-    _check_memory([servers.studio_folder(ws, person.assessor) for person in to_start])
-    server.ensure_installed(os.environ, say=tell)
-
-    def start(person: Assessor) -> None:
-        def say(text: str) -> None:
-            tell(f"{person.assessor}: {text}")
-
-        _start(ws, person.assessor, [person], port=None, tell=say, domain=domain)
+    def start(name: str | None) -> None:
+        _start(ws, name, owners[name], port=port, tell=tell, domain=domain)
 
     # A first start keeps a core busy for a minute.
     with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) // 2)) as pool:
-        list(pool.map(start, to_start))
-    remaining = []
-    for person in to_start:
-        if person.left_on is not None and _is_pulled(ws, person.assessor):
-            servers.close(ws, person.assessor)
-            tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
-        else:
-            remaining.append(person.assessor)
-    _open_front(ws, domain, remaining)
+        list(pool.map(start, owners))
+    remaining = [
+        name for name, people in owners.items() if name is None or not _close_if_pulled(ws, people[0], tell=tell)
+    ]
+    if domain is not None:
+        ports = {name: server.kept_port(servers.studio_folder(ws, name)) for name in remaining}
+        front.up(folder, domain, {name: number for name, number in ports.items() if number})
+    return status(ws)
 
 
-def _isolate(ws: Workspace, *, shared: bool, tell: Callable[[str], None]) -> Workspace:
-    """The study with the other mode, which is written to annot.toml. Raises InputError once tasks were sent."""
-    mode = "project" if shared else "server"
+def _owners(ws: Workspace, port: int | None) -> dict[str | None, list[Assessor]]:
+    """People with an account on each server that this study starts; None is the one for all.
+
+    In mode `server`, someone who has left is among them as long as their server is there.
+    """
+    each = servers.isolated(ws)
+    with ws.reading() as session:
+        everyone = [
+            person
+            for person in people.read_assessors(session)
+            if person.left_on is None or (each and _has_server(ws, person.assessor))
+        ]
+    if not each:
+        return {None: everyone}
+    if port is not None:
+        raise InputError("--port cannot be used if each person has a server", hint="leave it out")
+    if not everyone:
+        raise MissingInput("no assessors yet, so no servers to start", hint="add people with `annot assessor add`")
+    return {person.assessor: [person] for person in everyone if not servers.is_elsewhere(ws, person.assessor)}
+
+
+def _close_if_pulled(ws: Workspace, person: Assessor, *, tell: Callable[[str], None]) -> bool:
+    """True if the person has left, so that their server was closed now, as all their answers are pulled."""
+    if person.left_on is None or not _is_pulled(ws, person.assessor):
+        return False
+    servers.close(ws, person.assessor)
+    tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
+    return True
+
+
+def _refuse_once_sent(ws: Workspace, *, shared: bool) -> None:
+    """Raise InputError if tasks were sent, since the mode cannot change any more."""
     with ws.reading() as session:
         if any(project.remote_id is not None for project in projects.read_projects(session)):
             raise InputError(
                 f'isolation = "{ws.settings.judging.isolation}" in annot.toml, and tasks were sent',
                 hint="leave out --shared" if shared else "use --shared: the people of this study share one server",
             )
-    path = ws.root / SETTINGS_FILE
+
+
+def _keep_isolation(ws: Workspace, *, tell: Callable[[str], None]) -> None:
+    """Write the mode of the study to annot.toml."""
+    path, mode = ws.root / SETTINGS_FILE, ws.settings.judging.isolation
     document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
     document.setdefault("judging", tomlkit.table())["isolation"] = mode
     write_file(path, tomlkit.dumps(document))
     tell(f'annot.toml: isolation = "{mode}" now')
-    return ws.replaced("judging", isolation=mode)
 
 
-def _prepare(ws: Workspace, domain: Front | None, names: Sequence[str | None], *, tell: Callable[[str], None]) -> None:
-    """Check the domain before anything is started, and remember it."""
-    if domain is None:
-        return
+def _check_domain(ws: Workspace, domain: Front, names: Sequence[str | None], *, tell: Callable[[str], None]) -> None:
+    """Raise an error if the domain is none, Caddy is missing, its port is taken, or a name does not lead here."""
     front.checked(domain, names)
     front.program()
-    tell(f"the domain needs one record: {domain.record(names)}")
     is_open = front.running(servers.front_folder(ws)) is not None
+    if not is_open:
+        front.may_use(domain.port)
+    tell(f"the domain needs one record: {domain.record(names)}")
     for name in map(domain.name, names):
         # While Caddy has the port, the record has been checked.
         if front.addresses_of(name) if is_open else front.leads_here(name, domain.port):
@@ -240,14 +242,6 @@ def _prepare(ws: Workspace, domain: Front | None, names: Sequence[str | None], *
                 hint="make the record, wait until it is known, and run the same command again",
             )
         tell(problem)
-    front.keep(servers.front_folder(ws), domain)
-
-
-def _open_front(ws: Workspace, domain: Front | None, names: Sequence[str | None]) -> None:
-    """Open these servers, and no others, to people elsewhere."""
-    if domain is not None:
-        ports = {name: server.kept_port(servers.studio_folder(ws, name)) for name in names}
-        front.up(servers.front_folder(ws), domain, {name: port for name, port in ports.items() if port})
 
 
 def _is_pulled(ws: Workspace, person: str) -> bool:
@@ -287,9 +281,12 @@ def _start(
     tell: Callable[[str], None],
     domain: Front | None,
 ) -> None:
+    def say(text: str) -> None:
+        tell(text if person is None else f"{person}: {text}")
+
     folder = servers.studio_folder(ws, person)
     (folder / servers.CLOSED).unlink(missing_ok=True)
-    server.up(folder, environ=os.environ, port=port, say=tell, address=domain.url(person) if domain else "")
+    server.up(folder, environ=os.environ, port=port, say=say, address=domain.url(person) if domain else "")
     if accounts := {owner.assessor: owner.account for owner in owners if owner.account}:
         with servers.connect(ws, person=person) as gateway:
             servers.open_accounts(ws, gateway, accounts, person=person)
@@ -316,10 +313,9 @@ def _state(ws: Workspace, person: str | None) -> State:
     )
 
 
-def _has_folder(ws: Workspace, person: Assessor) -> bool:
+def _has_server(ws: Workspace, person: str) -> bool:
     """True if a server of the person was started before: it has their answers."""
-    folder = servers.studio_folder(ws, person.assessor)
-    return servers.isolated(ws) and folder.is_dir() and not servers.is_closed(ws, person.assessor)
+    return servers.studio_folder(ws, person).is_dir() and not servers.is_closed(ws, person)
 
 
 def _check_memory(folders: Sequence[Path]) -> None:

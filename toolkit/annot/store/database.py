@@ -91,6 +91,9 @@ class Store:
         self._secret = secret
         self.version_checked = False
         """True once the version was found to be this program's: each change looks at it again."""
+        self.behind = 0
+        """The version if it is an earlier one, which can be read and not changed; else 0."""
+        self._brought_up: Connection | None = None
 
     def __enter__(self) -> Store:
         return self
@@ -108,6 +111,11 @@ class Store:
 
         Raises StoreError when another process writes for longer than the wait, or the database refuses the change.
         """
+        if self.behind:
+            raise StoreError(
+                f"{self.place}: made by an earlier annot (version {self.behind})",
+                hint="`annot backup FILE`, or any other command that changes the study, brings it to this one",
+            )
         # Reading does without sqlmodel, which takes a quarter of a second to import.
         from sqlmodel import Session as WritingSession
 
@@ -119,9 +127,23 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A transaction that can only read, and sees the database at the moment of the first look."""
-        with self._errors_in_words(), self._engine.begin() as connection:
-            yield ReadingSession(connection)
+        """A transaction that can only read, and sees the database at the moment of the first look.
+
+        An earlier version is brought to this one before it is read, and back when the transaction ends; one within it
+        reads the same.
+        """
+        with self._errors_in_words():
+            if self._brought_up:
+                yield ReadingSession(self._brought_up)
+                return
+            with (self._writing if self.behind else self._engine).connect() as connection:
+                if self.behind:
+                    schema.migrate(connection)
+                    self._brought_up = connection
+                try:
+                    yield ReadingSession(connection)
+                finally:
+                    self._brought_up = None
 
     def version(self) -> int:
         """The number of migrations the database has been through; 0 when it is empty."""
@@ -146,18 +168,21 @@ def open_store(url: str, *, create: bool = True, older: bool = False, wait_secon
     """The store at `url`, at this program's version.
 
     url: `sqlite:///FILE`, or `postgresql://...`. create: make the database when it is not there, and migrate an older
-    one; otherwise MissingInput or StoreError is raised and nothing is touched. older: open an older one without
-    migrating it. wait_seconds: longest wait for another process that writes.
+    one; otherwise MissingInput is raised, an older one can only be read, and nothing is touched. older: read an older
+    one as it is. wait_seconds: longest wait for another process that writes.
 
     Raises StoreError, with a remedy and without the password, when the URL is wrong, the server unreachable, the file
-    no database, or the database another program's, a newer one's or an older one's.
+    no database, or the database another program's or a newer one's.
     """
     store = connect_store(url, create=create, wait_seconds=wait_seconds)
     try:
         if create:
             store.migrate()
         else:
-            _check_version(store, older=older)
+            version = store.version()
+            if version == 0:
+                raise MissingInput(f"{store.place}: found an empty database", hint="make the study with `annot init`")
+            store.behind = 0 if older or version == len(schema.MIGRATIONS) else version
         store.version_checked = not older
     except BaseException:
         store.close()
@@ -171,17 +196,6 @@ def connect_store(url: str, *, create: bool, wait_seconds: float = WAIT_SECONDS)
     if place.get_backend_name() == "sqlite":
         return _open_file(place, create=create, wait_seconds=wait_seconds)
     return _open_server(place, wait_seconds=wait_seconds)
-
-
-def _check_version(store: Store, *, older: bool) -> None:
-    version, expected = store.version(), len(schema.MIGRATIONS)
-    if version == 0:
-        raise MissingInput(f"{store.place}: found an empty database", hint="make the study with `annot init`")
-    if version < expected and not older:
-        raise StoreError(
-            f"{store.place}: made by an earlier annot (version {version})",
-            hint="`annot backup FILE`, or any other command that changes the study, brings it to this one",
-        )
 
 
 def parse_url(url: str) -> URL:

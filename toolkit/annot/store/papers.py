@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -131,7 +132,8 @@ def _opened(url: str) -> tuple[Any, str]:
 COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
 """The columns of every file."""
 PART_OF = "part_of"
-"""The column of a file that has passages."""
+OPTIONAL = (PART_OF, "language")
+"""The columns of a file in which a paper has such a value."""
 ROWS_IN_GROUP = 5_000
 _HINT = "add papers with `annot corpus add`"
 _NOT_READ: dict[str, Any] = {"title": "", "sentences": ()}
@@ -144,7 +146,7 @@ def read_papers(folder: Path, columns: Sequence[str] | None = None) -> Iterator[
 
     Raises MissingInput when the corpus is empty, InputError when a file was not written by annot.
     """
-    chosen = [name for name in (*COLUMNS, PART_OF) if columns is None or name == "paper_id" or name in columns]
+    chosen = [name for name in (*COLUMNS, *OPTIONAL) if columns is None or name == "paper_id" or name in columns]
     for path in files_of(folder):
         yield from papers_in(open_papers(path).iter_batches(batch_size=ROWS_IN_GROUP, columns=chosen))
 
@@ -185,7 +187,7 @@ def find_papers(folder: Path, ids: Iterable[str]) -> dict[str, Paper]:
     def found_in(path: Path) -> list[Paper]:
         return [
             paper
-            for table in rows_with(open_papers(path), "paper_id", wanted_ids, [*COLUMNS, PART_OF])
+            for table in rows_with(open_papers(path), "paper_id", wanted_ids, [*COLUMNS, *OPTIONAL])
             for paper in papers_in(table.to_batches())
         ]
 
@@ -215,8 +217,8 @@ def rows_with(file: Any, column: str, values: Any, columns: list[str]) -> Iterat
 def corpus_sha256(folder: Path) -> str:
     """A hash of the papers in their order, independent of files, row groups and compression.
 
-    Each column is hashed as its lengths, its validity and its values, over all papers; the column of passages only if
-    there are any.
+    Each column is hashed as its lengths, its validity and its values, over all papers; an optional one only if there
+    are any.
     """
     (*_, (digest, _papers)) = beginnings(folder)
     return digest
@@ -228,15 +230,16 @@ def beginnings(folder: Path, instead: Any = None) -> Iterator[tuple[str, int]]:
     instead: a table with rows that take the places of those with their ids, such as records before a correction.
     """
     hashes: ColumnHashes = {}
-    passages, papers = 0, 0
+    values, papers = Counter[str](), 0
     for path in files_of(folder):
         file = open_papers(path)
-        passages, papers = passages + _passages(file), papers + file.metadata.num_rows
-        names = [name for name in (*COLUMNS, PART_OF) if name in file.schema_arrow.names]
+        papers += file.metadata.num_rows
+        values.update({name: _values(file, name) for name in OPTIONAL})
+        names = [name for name in (*COLUMNS, *OPTIONAL) if name in file.schema_arrow.names]
         for batch in file.iter_batches(batch_size=ROWS_IN_GROUP, columns=names):
-            for rows in _replaced(with_columns(batch, (*COLUMNS, PART_OF)), instead):
+            for rows in _replaced(with_columns(batch, (*COLUMNS, *OPTIONAL)), instead):
                 _hash_columns(hashes, rows)
-        counted_hashes = {key: digest for key, digest in hashes.items() if passages or key[0] != PART_OF}
+        counted_hashes = {key: digest for key, digest in hashes.items() if key[0] in COLUMNS or values[key[0]]}
         yield _hash_of_all(counted_hashes), papers
 
 
@@ -265,14 +268,15 @@ def with_rows_replaced(table: Any, rows: Any) -> Any:
 
 def count_passages(folder: Path) -> int:
     """Number of papers that are passages of a document; reads only the files' footers."""
-    return sum(_passages(open_papers(path)) for path in files_of(folder))
+    return sum(_values(open_papers(path), PART_OF) for path in files_of(folder))
 
 
-def _passages(file: Any) -> int:
+def _values(file: Any, name: str) -> int:
+    """Number of papers of a file that have a value in this column."""
     about = file.metadata
-    if PART_OF not in about.schema.names:
+    if name not in about.schema.names:
         return 0
-    column = about.schema.names.index(PART_OF)
+    column = about.schema.names.index(name)
     groups = [about.row_group(group) for group in range(about.num_row_groups)]
     return sum(group.num_rows - group.column(column).statistics.null_count for group in groups)
 
@@ -354,8 +358,8 @@ def papers_in(batches: Iterable[Any]) -> Iterator[Paper]:
             yield Paper(**_NOT_READ | values)
 
 
-def paper_schema(*, passages: bool = False) -> pyarrow.Schema:
-    """The columns of a file; passages: with that of their documents."""
+def paper_schema(names: Collection[str] = ()) -> pyarrow.Schema:
+    """The columns of a file, with the optional ones among these names."""
     import pyarrow
 
     text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
@@ -364,7 +368,7 @@ def paper_schema(*, passages: bool = False) -> pyarrow.Schema:
     schema = pyarrow.schema(
         pyarrow.field(name, kind, nullable=name in optional) for name, kind in zip(COLUMNS, types, strict=True)
     )
-    return schema.append(pyarrow.field(PART_OF, text)) if passages else schema
+    return pyarrow.schema([*schema, *(pyarrow.field(name, text) for name in OPTIONAL if name in names)])
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -391,7 +395,7 @@ def open_papers(path: Path) -> Any:
     """A file of the corpus. Raises InputError if it was not written by annot."""
     file = open_parquet(path, hint=_HINT)
     schema = file.schema_arrow
-    expected = paper_schema(passages=PART_OF in schema.names)
+    expected = paper_schema(schema.names)
     types = {field.name: field.type for field in schema}
     faults = [
         f"{path.name}: column {field.name}: found {types.get(field.name, 'none')}, expected {field.type}"
@@ -497,16 +501,16 @@ _ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
     "year": partial(integers_of, kind=np.int32),
     "labels": lists_of,
     "citations": lists_of,
-    PART_OF: strings_of,
+    **dict.fromkeys(OPTIONAL, strings_of),
 }
 """Constructors of Arrow arrays from the values of a column."""
 
 
-def table_of(papers: Sequence[Paper], *, passages: bool) -> Any:
-    """These papers with the columns of the corpus; passages: with that of their documents."""
+def table_of(papers: Sequence[Paper], optional: Collection[str]) -> Any:
+    """These papers with the columns of the corpus, and these optional ones."""
     import pyarrow
 
-    schema = paper_schema(passages=passages)
+    schema = paper_schema(optional)
     columns = {name: [getattr(paper, name) for paper in papers] for name in schema.names}
     return pyarrow.Table.from_arrays([_ARRAYS[name](values) for name, values in columns.items()], schema=schema)
 
@@ -526,7 +530,7 @@ class PaperWriter:
         self._characters = 0
         self._file: IO[bytes] | None = None
         self._writer: Any = None
-        self._passages = False
+        self._optional: set[str] = set()
 
     def __enter__(self) -> PaperWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -537,7 +541,7 @@ class PaperWriter:
         import pyarrow.parquet
 
         self._file = _locked(path)
-        schema = paper_schema(passages=self._passages)
+        schema = paper_schema(self._optional)
         self._writer = pyarrow.parquet.ParquetWriter(self._file, schema, compression="zstd")
 
     def add(self, paper: Paper) -> None:
@@ -552,26 +556,24 @@ class PaperWriter:
             self._flush()
 
     def _flush(self) -> None:
-        if not self._passages and any(paper.part_of is not None for paper in self._pending):
-            self._begin_again_for_passages()
-        table = table_of(self._pending, passages=self._passages)
+        used = {name for name in OPTIONAL if any(getattr(paper, name) is not None for paper in self._pending)}
+        if not used <= self._optional:
+            self._begin_again_with(used | self._optional)
+        table = table_of(self._pending, self._optional)
         self._writer.write_table(table, row_group_size=ROWS_IN_GROUP)
         self._pending, self._characters = [], 0
 
-    def _begin_again_for_passages(self) -> None:
-        """Copy the file so far to another one, which has the column of passages, and continue there."""
-        import pyarrow
-
-        old_file, copy = self._file, self._temporary.with_suffix(".passages")
+    def _begin_again_with(self, optional: set[str]) -> None:
+        """Copy the file so far to another one, which has these optional columns, and continue there."""
+        old_file, copy = self._file, self._temporary.with_suffix(".columns")
         assert old_file is not None
         self._writer.close()
         old_file.flush()
         old_papers = open_papers(self._temporary)
-        self._passages = True
+        self._optional = optional
         self._open(copy)
         for group in range(old_papers.num_row_groups):
-            table = old_papers.read_row_group(group)
-            self._writer.write_table(table.append_column(PART_OF, pyarrow.nulls(len(table), pyarrow.string())))
+            self._writer.write_table(_in_columns(old_papers.read_row_group(group), paper_schema(optional)))
         copy.replace(self._temporary)
         old_file.close()
 
@@ -643,7 +645,7 @@ def replace_papers(folder: Path, rows: Any) -> None:
         file = open_papers(path)
         if not truths(pyarrow.compute.is_in(file.read(columns=["paper_id"]).column(0), value_set=ids)).any():
             continue
-        schema = paper_schema(passages=PART_OF in {*rows.schema.names, *file.schema_arrow.names})
+        schema = paper_schema({*rows.schema.names, *file.schema_arrow.names})
         new, part = _in_columns(rows, schema), path.with_suffix(".corrected")
         with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
             for group in range(file.num_row_groups):

@@ -64,7 +64,14 @@ def version_1(connection: Connection) -> None:
             connection.exec_driver_sql(statement)
 
 
-MIGRATIONS: list[Migration] = [Migration("1.0.0", version_1)]
+def no_change(_: Connection) -> None:
+    """Nothing: only a file of the study or a setting is new, which older programs do not know."""
+
+
+MIGRATIONS: list[Migration] = [
+    Migration("1.0.0", version_1),
+    Migration("1.1.0", no_change),  # files of the corpus can have a column for the language of a paper
+]
 """Migration n brings a database from version n - 1 to n. New ones go to the end."""
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
@@ -25,6 +26,7 @@ from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, read_returned
 from annot.store.models import Project, Session, StoredRound
 from annot.store.pools import read_queries
 from annot.store.projects import keep_secret, read_hidden, read_secret
+from annot.study.backups import NIGHT_FILE
 from annot.study.workspace import Workspace, allow
 
 if TYPE_CHECKING:
@@ -185,6 +187,39 @@ def people_with_servers(ws: Workspace) -> tuple[str, ...]:
 def front_folder(ws: Workspace) -> Path:
     """Folder of the Caddy in front of the servers that this study starts."""
     return ws.cache / "front"
+
+
+def has_domain(ws: Workspace) -> bool:
+    """True if people elsewhere use the servers that this study starts, by names and https."""
+    return (front_folder(ws) / "front.json").is_file()
+
+
+def domain_on_record(ws: Workspace, sent: Iterable[Project]) -> str:
+    """Domain below which people had their servers, if the study has come from another machine; else empty."""
+    if has_domain(ws) or not isolated(ws):
+        return ""
+    hosts = (urlsplit(project.url) for project in sent)
+    return next((host.hostname.partition(".")[2] for host in hosts if host.scheme == "https" and host.hostname), "")
+
+
+def serverless(ws: Workspace, names: Sequence[str], *, is_new: bool) -> str:
+    """Reason why these people cannot work on a server that this study starts; empty if they can, as far as is known.
+
+    is_new: nothing was sent or judged so far.
+    """
+    if not isolated(ws):
+        gone = has_domain(ws) and not server.is_running(studio_folder(ws))
+        if gone or (is_new and not studio_folder(ws).exists()):
+            return "no Label Studio is running here; with --domain DOMAIN, people elsewhere each get one by https"
+        return ""
+    without = [name for name in names if not (is_elsewhere(ws, name) or server.is_running(studio_folder(ws, name)))]
+    return f"no server is running for {', '.join(without)}" if without else ""
+
+
+def awaits_first_night(ws: Workspace) -> bool:
+    """True if the servers have a domain, and neither a night's work was done nor a timer written for it."""
+    is_ready = (ws.cache / NIGHT_FILE).is_file() or any(front_folder(ws).glob("*.timer"))
+    return has_domain(ws) and not is_ready
 
 
 def close(ws: Workspace, person: str) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 from annot.base.names import StudyVocabulary
 from annot.base.records import Judgement, Paper, Query, Topic
 from annot.base.words import ENGLISH, Words
+from annot.judging.exchange.outgoing import languages_of
 from annot.judging.guideline_faults import criteria_of, read_pages
+from annot.labelstudio.tasks import IN_ENGLISH, Languages, spoken
 from annot.publishing.report.tables import Abstract, SideBySide
 from annot.store.facet_labels import read_labels
 from annot.store.shown import Display, ShownVersion
@@ -128,6 +130,7 @@ class Screens:
     scale: tuple[str, ...]
     criteria: Mapping[str, Mapping[int, str]]
     """Criteria of each grade on the facet's page, by facet."""
+    languages: Languages = IN_ENGLISH
 
 
 def screens_of(
@@ -146,6 +149,7 @@ def screens_of(
         facets=ws.settings.facets,
         scale=tuple(map(say.name, ws.settings.scale.names)),
         criteria={facet: criteria_of(pages[facet]) for facet in facets if facet in pages},
+        languages=languages_of(ws),
     )
 
 
@@ -171,10 +175,19 @@ def side_by_side(
     of_grade = screens.criteria.get(facet, {})
     return SideBySide(
         summary,
-        tuple(Abstract(name, text.title, _sentences(text), frozenset(marks)) for name, text, marks in sides if text),
+        tuple(
+            Abstract(name, text.title, _sentences(text), frozenset(marks), _other_language(text, screens.languages))
+            for name, text, marks in sides
+            if text
+        ),
         tuple((f"{grade} {screens.scale[grade]}", of_grade[grade]) for grade in grades if of_grade.get(grade)),
         introduction,
     )
+
+
+def _other_language(text: Paper | Topic, languages: Languages) -> str | None:
+    language = spoken(text, languages)
+    return None if language == languages.documents else language
 
 
 def heads(words: StudyVocabulary, say: Words) -> tuple[str, str]:

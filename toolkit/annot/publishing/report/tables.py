@@ -160,6 +160,8 @@ class Abstract:
     title: str
     sentences: tuple[str, ...]
     marked: frozenset[int]
+    language: str | None = None
+    """Its language (BCP 47) if it is another than that of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
