@@ -194,7 +194,7 @@ def meeting_page(
         "say": say,
         "meeting": meeting,
         "of": "facets" if words.faceted else "texts",
-        "level": f"{100 * (meeting.agreement.level or 0):g}",
+        "level": say.written(100 * (meeting.agreement.level or 0)),
         "reasons": [f"{say.choice(reason)} ({count})" for reason, count in meeting.cannot_judge],
     }
     since, until = (say.date(datetime.fromisoformat(moment).date()) for moment in (meeting.since, meeting.until))
@@ -281,7 +281,7 @@ def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -
     ]
 
     def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
-        return None if group is None else figure_of(name, group.before, "pooled")
+        return None if group is None else replace(figure_of(name, group.before, "pooled"), say=say)
 
     facet = say("meeting.facet") if words.faceted else ""
     return _meeting_table(
