@@ -53,7 +53,7 @@ def agreement(
     from annot.publishing.report.sections.agreement import by_guidelines
     from annot.publishing.report.terminal import table_text
     from annot.steps import agreement as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     if by is not None:
         check_name(by, (step.ASSESSOR, step.GUIDELINES), what="--by")
@@ -110,7 +110,7 @@ def qrels(
     """
     from annot.publishing.report.terminal import table_text
     from annot.steps import qrels as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
     grades = step.grade_columns(written).of(written.grades.items(), words=vocabulary_of(ws))
@@ -130,7 +130,7 @@ def qrels_compare(
     """Compare two qrels: the grades of each query, the order of the runs, and the runs that change sides."""
     from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     measures = () if measure is None else (measure,)
     compared = step.compare(ws, a, b, conventions=chosen(ws, convention, measures), measures=measures)
