@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from annot.base.errors import InputError
@@ -135,7 +135,12 @@ def counted(n: int, name: str, plural: str = "") -> str:
     >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
     ('1 query', '2,000 queries', '0 days', '2 batches')
     """
-    return f"{n:,} {name if n == 1 else plural or plural_of(name)}"
+    return f"{whole(n)} {name if n == 1 else plural or plural_of(name)}"
+
+
+def whole(cell: Any) -> Any:
+    """Number of things as every page and message has it, `1,498`; anything else as it is."""
+    return f"{cell:,}" if isinstance(cell, int) and abs(cell) >= 1000 else cell
 
 
 def plural_of(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from annot.base.names import OF_PAPERS, StudyVocabulary
+from annot.base.names import OF_PAPERS, StudyVocabulary, whole
 from annot.base.stats.values import Undefined
 from annot.base.templating import environment
 from annot.base.words import ENGLISH_CODE
@@ -73,7 +73,7 @@ def capitalised(text: str) -> str:
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
-    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None)
+    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None, finalize=whole)
     templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
     templates.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
@@ -367,7 +367,7 @@ def table(
         caption=sentence(caption, bracketed=bracketed, name=name, words=words, **values) if caption else "",
         headings=tuple(columns[position].heading for position in printed),
         rows=tuple(
-            tuple(_whole(row[position]) if position in counts else row[position] for position in printed)
+            tuple(whole(row[position]) if position in counts else row[position] for position in printed)
             for row in cells
         ),
         command=f"annot report --table {name}" if command is None else command,
@@ -375,11 +375,6 @@ def table(
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
     ).in_words(words)
-
-
-def _whole(cell: object) -> object:
-    """A count as sentences have it, `1,498`; other cells as they are."""
-    return f"{cell:,}" if isinstance(cell, int) and cell >= 1000 else cell
 
 
 def data_of(table: Table) -> dict[str, object]:
