@@ -165,7 +165,7 @@ def test_a_team_of_four_judges_on_servers_that_nobody_else_can_open(
         assert 'isolation = "server"' in ws.settings_file.read_text()
         ws = team.ws = Workspace.open(ws.root)
         team.done("push", next="invite")
-        team.done("invite", "--out", "letters", next="pull")
+        team.done("invite", "--out", "letters", next="studio nightly")
         assert team.answer("a1").headers["strict-transport-security"]
         assert all(port.startswith("127.0.0.1:") for port in team.open_ports())
         assert len(team.open_ports()) == 5
