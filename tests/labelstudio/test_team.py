@@ -152,7 +152,7 @@ def test_a_team_of_four_judges_on_servers_that_nobody_else_can_open(
         with_template(studio_folder(ws, name), day)
     with socket.create_server(("127.0.0.1", 0)) as free:
         team = Team(ws, free.getsockname()[1])
-    team.done("check", "guidelines", next="push")
+    team.done("check", "guidelines", next="studio up")
     keeper = team.start()
     try:
         # The command is killed while it starts the servers, and typed again.
