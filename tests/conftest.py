@@ -16,10 +16,12 @@ import hypothesis
 import postgres
 import pytest
 import study_stages
+from annot.base.parallel import Engine
 from annot.labelstudio import http_client as door
 from annot.publishing.report import figures
 from free_ports import FreePorts, held_ports
 from label_studio_sdk.core import http_client
+from local_cluster import local_cluster
 from needs import unavailable
 
 pytest_plugins = ["fixtures_studio"]
@@ -111,6 +113,13 @@ def undrawn() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures.Drawing, "on_page", '<svg viewBox="0 0 1 1"></svg>')
         yield
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Engine]:
+    """A Dask cluster of two workers that see this machine's files; one that a test kills is started again."""
+    with local_cluster() as engine:
+        yield engine
 
 
 @pytest.fixture

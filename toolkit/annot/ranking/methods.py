@@ -106,9 +106,9 @@ class RankingInputs:
 
     def fold_in(self, query: Sparse) -> NDArray[np.float32]:
         """One row of counts of terms in the space of the vectors `lsa`: shape (dimensions,)."""
-        decomposition = self.vectors[LSA]
-        assert isinstance(decomposition, word_vectors.Decomposition), "this method ranks by a decomposition"
-        return word_vectors.fold_in(query, self.idf, decomposition.basis)
+        basis = self.vectors[LSA].basis
+        assert basis is not None, "this method ranks by a decomposition"
+        return word_vectors.fold_in(query, self.idf, basis)
 
 
 class TopicsToRank(NamedTuple):
