@@ -88,7 +88,7 @@ def status(ws: Workspace) -> Status:
         if outcome.everything:
             # Only once there are answers.
             fast = rushed_pairs(session, outcome)
-            if any(fast.pairs.values()):
+            if any(fast[1].values()):
                 from annot.judging.exchange.audit import rushed_of
 
                 rushed = tuple(map(str, rushed_of(fast)))
