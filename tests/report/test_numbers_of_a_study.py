@@ -37,6 +37,7 @@ def test_every_count_has_its_thousands_apart_and_states_of_pairs_add_up(
         assert not bare, name
     counts = [int(number.replace(",", "")) for number in re.findall(r"<li><i[^>]*></i><b>([\d,]+)</b>", page)]
     total = re.search(r"Pairs <small>([\d,]+) in all", page)
-    assert total and sum(counts) == int(total[1].replace(",", ""))
+    assert total
+    assert sum(counts) == int(total[1].replace(",", ""))
     # The terminal and the page have the same states.
     assert all(f"{count:,} " in status for count in counts)
