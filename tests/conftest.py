@@ -27,7 +27,9 @@ from needs import unavailable
 pytest_plugins = ["fixtures_studio"]
 
 # How long an example takes says how busy the machine is, not whether the program is right.
-hypothesis.settings.register_profile("annot", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile(
+    "annot", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("annot")
 # The same of a server: that it is waited for would stand among the words that tests compare.
 door.SAID_AFTER = 3600.0

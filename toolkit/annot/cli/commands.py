@@ -550,7 +550,8 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
     from annot.study.workspace import Workspace
 
     try:
-        study = ws if ws is not None else Workspace.open(folder or Path())
+        # The start of servers may have changed the settings.
+        study = ws if ws is not None and words != "studio up" else Workspace.open(ws.root if ws else folder or Path())
         say(f"next: {next_of(study)}")
     except AnnotError:
         # The command has done its work; the next command will report why the study cannot be read.
