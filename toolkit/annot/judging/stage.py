@@ -318,7 +318,13 @@ class Stage:
         # Imported here alone: most commands need nothing of servers.
         from annot.judging.exchange import servers
 
+        working = {*facts.training, *facts.to_judge, *facts.to_settle}
+        new = servers.without_their_tasks(self.ws, working, self.projects)
         return facts._replace(
+            to_train=tuple(sorted({*facts.to_train, *new.intersection(facts.training)})),
+            to_send=facts.to_send + sum(facts.to_judge[name] for name in new.intersection(facts.to_judge)),
+            disputes_to_send=facts.disputes_to_send
+            + sum(facts.to_settle[name] for name in new & facts.to_settle.keys()),
             serverless=servers.serverless(
                 self.ws, sorted(self.judges | self.adjudicators), is_new=not (self.projects or facts.judged)
             ),

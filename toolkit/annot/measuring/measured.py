@@ -276,8 +276,8 @@ def assessors_of(snapshot: Snapshot) -> findings.AssessorAnalysis:
         assignments=snapshot.assignments,
         by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK,
     )
-    level, fence, rushed = settings.agreement.level, settings.forecast.fence, snapshot.rushed
-    rushed_judgements = {name: pairs for (name, round), pairs in rushed.pairs.items() if round == "judge"}
+    level, fence, (reading_limit, rushed) = settings.agreement.level, settings.forecast.fence, snapshot.rushed
+    rushed_judgements = {name: pairs for (name, round), pairs in rushed.items() if round == "judge"}
     return findings.AssessorAnalysis(
         diagnosed=findings.AssessorComparison(
             scale=panel.scale,
@@ -293,7 +293,7 @@ def assessors_of(snapshot: Snapshot) -> findings.AssessorAnalysis:
             ),
         ),
         order=_order(panel, elsewhere=elsewhere),
-        reading_limit=rushed.limit,
+        reading_limit=reading_limit,
         fence=fence,
         power=POWER,
         paces=findings.paces(panel, rushed=rushed_judgements, fence=fence, level=level),

@@ -828,16 +828,9 @@ def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Ju
     return [(round, answer) for round, answer in answers if answer.counts]
 
 
-class Rushed(NamedTuple):
-    """The pairs that were answered too fast."""
-
-    limit: float
-    """Seconds in which a pair cannot be read."""
-    pairs: Mapping[tuple[str, str], tuple[Pair, ...]]
-    """Pairs of each person and round."""
-
-
-NONE_RUSHED = Rushed(FLOOR_SECONDS, {})
+Rushed = tuple[float, Mapping[tuple[str, str], tuple[Pair, ...]]]
+"""Seconds in which a pair cannot be read, and the pairs of each person and round that were answered faster."""
+NONE_RUSHED: Rushed = (FLOOR_SECONDS, {})
 
 
 def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
@@ -853,7 +846,7 @@ def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
         **grouped(((ruling.adjudicator, "adjudicate"), ruling) for ruling in outcome.rulings),
     }
     limit = reading_limit(answers for (_, round), answers in projects.items() if round == "judge")
-    return Rushed(limit, {project: too_fast(answers, limit) for project, answers in sorted(projects.items())})
+    return limit, {project: too_fast(answers, limit) for project, answers in sorted(projects.items())}
 
 
 def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:
@@ -886,3 +879,24 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
         and (moment - earlier).total_seconds() < limit + LOADING_SECONDS
     )
     return tuple(dict.fromkeys(fast))
+
+
+STATES = {
+    "agreed": "agreed",
+    "settled": "settled by an adjudicator",
+    "unjudgeable": "closed without a grade",
+    "open": "in dispute",
+    "waiting": "returned and not answered yet",
+    "vacant": "without an assessor",
+    "incomplete": "still to be judged",
+}
+"""Words for the states of pairs, in the order in which they are shown."""
+
+
+def states_of(outcome: Outcome) -> dict[str, int]:
+    """Number of planned pairs in each state that some are in; together they are all."""
+    settled = outcome.adjudications.keys() & outcome.planned.keys()
+    vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
+    agreed = {decision.pair for decision in outcome.agreed} - settled
+    rest = (outcome.unjudgeable, outcome.open, outcome.waiting, vacant, set(outcome.incomplete) - vacant)
+    return {state: len(pairs) for state, pairs in zip(STATES, (agreed, settled, *rest), strict=True) if pairs}
