@@ -136,7 +136,7 @@ def corpus_withdraw(
     first: Annotated[str | None, option("Name of the first version, when the second begins.", shown="1")] = None,
     dry_run: options.DryRunOption = False,
 ) -> Output:
-    """Withdraw documents from the newest version of the corpus on.
+    """Remove documents, such as retracted papers, from the newest version of the corpus on.
 
     They are not shown to people any more, and leave the pools and the qrels of this version. Their answers stay on
     record, and earlier versions keep them. The next `annot push` takes their open tasks back.
