@@ -35,20 +35,6 @@ def test_only_three_pythons_are_expected(
     assert any(one.what.startswith("Python") for one in check._machine(tmp_path)) == found
 
 
-@pytest.mark.parametrize(
-    ("packages", "found"),
-    [
-        ({"label-studio-sdk": "2.1.0"}, []),
-        ({"label-studio-sdk": "2.10.0"}, ["label-studio-sdk 2.10.0, expected 2.1.x"]),
-        ({}, ["label-studio-sdk none, expected 2.1.x"]),
-    ],
-)
-def test_the_client_library_has_the_release_that_the_gateway_was_made_for(
-    packages: dict[str, str], found: list[str]
-) -> None:
-    assert [one.what for one in check._client(packages)] == found
-
-
 def test_a_release_is_the_one_of_the_screens() -> None:
     address = "https://s.example.org"
     (problem,) = check._of_server(address, "0.9")
