@@ -208,7 +208,7 @@ def domain_on_record(ws: Workspace, sent: Iterable[Project]) -> str:
     """Domain below which people had their servers, if the study has come from another machine; else empty."""
     if has_domain(ws) or not isolated(ws):
         return ""
-    hosts = (urlsplit(project.url) for project in sent)
+    hosts = (urlsplit(project.url) for project in sent if not is_elsewhere(ws, project.assessor))
     return next((host.hostname.partition(".")[2] for host in hosts if host.scheme == "https" and host.hostname), "")
 
 
