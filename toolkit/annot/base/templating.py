@@ -26,7 +26,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
 from annot.base.errors import InputError
-from annot.base.names import counted, verb
+from annot.base.names import counted, verb, whole
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Jinja2 environment of all templates: an undefined name is an error, XML and HTML are escaped, a study's file wins.
@@ -103,7 +103,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         finalize=_harmless if markdown else None,
         bytecode_cache=_COMPILED[markdown],
     )
-    jinja.filters |= {"counted": counted, "whole": "{:,}".format, "verb": verb, "css": css_text}
+    jinja.filters |= {"counted": counted, "whole": whole, "verb": verb, "css": css_text}
     jinja.filters |= {"named": lambda name, words: words.name(name), "chosen": lambda value, words: words.choice(value)}
     jinja.globals["counted"] = counted
     return jinja

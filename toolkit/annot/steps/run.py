@@ -28,8 +28,7 @@ from annot.store import people, pools, runs
 from annot.store.models import Session, StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
-from annot.study.snapshot import vocabulary_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, vocabulary_of, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
 """A tag is a column of run files and the name of one."""
@@ -282,7 +281,9 @@ def _keep(ws: Workspace, stored: StoredRun, text: str) -> None:
 
 def _candidates(session: Session) -> dict[str, set[str]]:
     """Documents to rank for each query: its pool, and judged documents without a pool."""
-    candidates = {query_id: set(doc_ids) for query_id, doc_ids in pools.documents_by_query(session).items()}
+    candidates = {
+        query_id: set(doc_ids) for query_id, doc_ids in pools.documents_by_query(session, withdrawn=True).items()
+    }
     for query_id, doc_id in people.planned_pairs(session):
         candidates.setdefault(query_id, set()).add(doc_id)
     return candidates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, pairwise
@@ -22,7 +22,6 @@ from annot.base.records import (
     Assignment,
     Decision,
     Judgement,
-    OfPair,
     PairKey,
     PairReturn,
     Qrel,
@@ -45,6 +44,7 @@ from annot.store.answers import (
 )
 from annot.store.models import Plan, Session, StoredRound
 from annot.store.people import count_assignments, read_assignments, read_plan
+from annot.store.pools import withdrawn_ids
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
@@ -126,6 +126,13 @@ class PlannedJudgements:
             waived=dict(waived),
         )
 
+    def without(self, documents: Collection[str]) -> PlannedJudgements:
+        """The judgements without hidden repeats of these documents still to be given."""
+        if not documents:
+            return self
+        repeats = tuple((name, key) for name, key in self.pending_repeats if key.doc_id not in documents)
+        return replace(self, pending_repeats=repeats)
+
 
 def planned_judgements(
     plan: Iterable[Assignment],
@@ -191,19 +198,14 @@ def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[tu
     return questions
 
 
-@dataclass(frozen=True, slots=True)
-class Dispute(OfPair):
-    """A pair that a person must settle: the judgements that count, by assessor."""
+Dispute = tuple[Judgement, ...]
+"""A pair that a person must settle: the judgements of it that count, by assessor; there is at least one."""
 
-    query_id: str
-    doc_id: str
-    judgements: tuple[Judgement, ...]
 
-    @property
-    def gap(self) -> int:
-        """Largest difference between two grades, without assessors who could not judge; 0 without any grade."""
-        grades = [judgement.grade for judgement in self.judgements if judgement.grade is not None]
-        return max(grades) - min(grades) if grades else 0
+def gap_of(judgements: Iterable[Judgement]) -> int:
+    """Largest difference between two grades, without assessors who could not judge; 0 without any grade."""
+    grades = [judgement.grade for judgement in judgements if judgement.grade is not None]
+    return max(grades) - min(grades) if grades else 0
 
 
 def settle(
@@ -237,7 +239,7 @@ def settle(
             assert grade is not None
             agreed.append(Decision(*pair, grade=grade, origin="agreed"))
         else:
-            disputed.append(Dispute(*pair, judgements=tuple(current)))
+            disputed.append(tuple(current))
     return tuple(agreed), tuple(disputed)
 
 
@@ -324,8 +326,8 @@ def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple
 
 def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
     """The judgements of a dispute in the order of `shown_assessors`."""
-    by_assessor = {judgement.assessor: judgement for judgement in dispute.judgements}
-    order = shown_assessors(dispute.pair, by_assessor, seed=seed)
+    by_assessor = {judgement.assessor: judgement for judgement in dispute}
+    order = shown_assessors(dispute[0].pair, by_assessor, seed=seed)
     return tuple(by_assessor[name] for name in order)
 
 
@@ -333,7 +335,7 @@ def queue(disputes: Iterable[Dispute], queries: Mapping[str, Query]) -> tuple[Di
     """Disputes topic by topic, and facet by facet within a topic. The place of a pair reveals nothing of its grades."""
 
     places = {name: (query.topic_id, query.facet) for name, query in queries.items()}
-    return tuple(sorted(disputes, key=lambda dispute: (places[dispute.query_id], dispute.pair)))
+    return tuple(sorted(disputes, key=lambda dispute: (places[dispute[0].query_id], dispute[0].pair)))
 
 
 def assign_adjudicators(
@@ -356,16 +358,18 @@ def assign_adjudicators(
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
     adjudicator_of = dict(current)
     load: Counter[str] = Counter(adjudicator_of.values())
-    new = sorted((dispute for dispute in disputes if dispute.pair not in adjudicator_of), key=attrgetter("pair"))
-    queries_of = grouped((dispute.query_id, dispute) for dispute in new)
+    new = sorted(
+        (dispute for dispute in disputes if dispute[0].pair not in adjudicator_of), key=lambda dispute: dispute[0].pair
+    )
+    queries_of = grouped((dispute[0].query_id, dispute) for dispute in new)
     from annot.base.stats.inference import generator
 
     stuck: list[str] = []
     for query_id, group in sorted(queries_of.items()):
         order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
         for dispute in group:
-            judged = {judgement.assessor for judgement in dispute.judgements}
-            declined = passed_on.get(dispute.pair, ())
+            judged = {judgement.assessor for judgement in dispute}
+            declined = passed_on.get(dispute[0].pair, ())
             free = [name for name in order if name not in judged and name not in declined]
             if declined and not free:
                 continue
@@ -373,11 +377,11 @@ def assign_adjudicators(
                 free = free or order
             if not free:
                 stuck.append(
-                    f"{dispute.query_id} {dispute.doc_id}: every adjudicator judged it ({', '.join(sorted(judged))})"
+                    f"{query_id} {dispute[0].doc_id}: every adjudicator judged it ({', '.join(sorted(judged))})"
                 )
                 continue
             name = str(min(free, key=lambda person: (load[person] // len(group), order.index(person))))
-            adjudicator_of[dispute.pair] = name
+            adjudicator_of[dispute[0].pair] = name
             load[name] += 1
     if stuck:
         raise InputError(
@@ -448,6 +452,9 @@ class Outcome:
     set_aside: tuple[Judgement, ...] = ()
     """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
     answer that was asked for again takes the place of the first."""
+    withdrawn: frozenset[str] = frozenset()
+    """Documents that were withdrawn from the corpus: their pairs wait for nothing, and are in no qrels of the newest
+    version."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
@@ -482,7 +489,11 @@ class Outcome:
     @property
     def qrels(self) -> tuple[Qrel, ...]:
         """The final grades, by pair; a pair without one is not among them."""
-        return tuple(Qrel(decision.query_id, decision.doc_id, decision.grade) for decision in self.decisions)
+        return tuple(
+            Qrel(decision.query_id, decision.doc_id, decision.grade)
+            for decision in self.decisions
+            if decision.doc_id not in self.withdrawn
+        )
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
@@ -501,7 +512,8 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
     texts = texts_of(session) if texts is None else texts
     pool = session.connection().engine.pool
     written = chain_ends(session), count_assignments(session)
-    state = (plan, written, returned, accepted, settings.adjudication.asked)
+    withdrawn = withdrawn_ids(session)
+    state = (plan, written, returned, accepted, settings.adjudication.asked, withdrawn)
     if not texts and pool in _LAST and _LAST[pool][0] == state:
         return _LAST[pool][1]
     outcome = outcome_from(
@@ -513,6 +525,7 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
         drawn=plan,
         accepted=accepted,
         texts=texts.values(),
+        withdrawn=withdrawn,
     )
     if not texts:
         _LAST[pool] = (state, outcome)
@@ -553,11 +566,13 @@ def outcome_from(
     drawn: Plan | None = None,
     accepted: Mapping[Pair, str] = MappingProxyType({}),
     texts: Iterable[JudgedTexts] = (),
+    withdrawn: frozenset[str] = frozenset(),
 ) -> Outcome:
     """The state of every planned pair.
 
     drawn: facts about the plan besides its assignments. accepted: the pairs that may have fewer judgements than it
-    wants, and the reasons. texts: the pairs with a corrected text. asked: see `annot.study.outcome.rulings_of`. A
+    wants, and the reasons. texts: the pairs with a corrected text. withdrawn: documents that the corpus no longer has,
+    whose pairs wait for nothing. asked: see `annot.study.outcome.rulings_of`. A
     grade from an adjudicator counts once it is given, even if an assessor changed a grade afterwards and the two now
     agree. If the lead returned the pair to an assessor after that, the adjudicator's grade no longer counts: the new
     answers are agreed or in dispute. An adjudicator who could not judge settles nothing if the assessors agree. If a
@@ -579,8 +594,8 @@ def outcome_from(
     agreed, disputed = settle(planned, current, unfinished=progress.unfinished, contested=contested)
     ruled, reopened = _since_returned(settled, planned, back, corrected)
     rulings = rulings_of(ruled, asked=asked, agreed={decision.pair for decision in agreed} if ruled else ())
-    ended = rulings.graded.keys() | rulings.unjudgeable.keys()
-    progress = progress.closed(ended)
+    ended = {*rulings.graded, *rulings.unjudgeable, *_of_documents(planned, withdrawn)}
+    progress = progress.closed(ended).without(withdrawn)
     return Outcome(
         assignments=plan,
         planned=planned,
@@ -600,7 +615,7 @@ def outcome_from(
         passed_on=rulings.passed_on,
         reopened=reopened,
         decisions=_decisions(agreed, rulings.graded),
-        open=tuple(dispute.pair for dispute in disputed if dispute.pair not in ended),
+        open=tuple(dispute[0].pair for dispute in disputed if dispute[0].pair not in ended),
         waiting=tuple(sorted(progress.waiting)),
         incomplete=tuple(sorted(progress.unfinished - progress.waiting)),
         short=tuple(sorted(progress.short)),
@@ -609,7 +624,12 @@ def outcome_from(
             pair: why for pair, why in accepted.items() if pair in planned and len(planned[pair]) < (per_pair or 0)
         },
         per_pair=per_pair,
+        withdrawn=withdrawn,
     )
+
+
+def _of_documents(pairs: Iterable[Pair], documents: Collection[str]) -> Iterator[Pair]:
+    return (pair for pair in pairs if pair[1] in documents)
 
 
 def _given_again(
@@ -855,3 +875,24 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
         and (moment - earlier).total_seconds() < limit + LOADING_SECONDS
     )
     return tuple(dict.fromkeys(fast))
+
+
+STATES = {
+    "agreed": "agreed",
+    "settled": "settled by an adjudicator",
+    "unjudgeable": "closed without a grade",
+    "open": "in dispute",
+    "waiting": "returned and not answered yet",
+    "vacant": "without an assessor",
+    "incomplete": "still to be judged",
+}
+"""Words for the states of pairs, in the order in which they are shown."""
+
+
+def states_of(outcome: Outcome) -> dict[str, int]:
+    """Number of planned pairs in each state that some are in; together they are all."""
+    settled = outcome.adjudications.keys() & outcome.planned.keys()
+    vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
+    agreed = {decision.pair for decision in outcome.agreed} - settled
+    rest = (outcome.unjudgeable, outcome.open, outcome.waiting, vacant, set(outcome.incomplete) - vacant)
+    return {state: len(pairs) for state, pairs in zip(STATES, (agreed, settled, *rest), strict=True) if pairs}
