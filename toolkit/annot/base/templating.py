@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +14,7 @@ from types import CodeType
 from typing import Any
 
 from jinja2 import (
-    BytecodeCache,
+    FileSystemBytecodeCache,
     FileSystemLoader,
     StrictUndefined,
     TemplateError,
@@ -62,24 +64,42 @@ def harmless(text: str) -> str:
     return _TAG.sub("&lt;", text)
 
 
-class TemplateCache(BytecodeCache):
-    """Cache of the templates that this process has compiled; one that was changed is compiled again.
+PACKAGED = str(files("annot.templates"))
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or f"{os.environ.get('HOME', os.devnull)}/.cache", "annot", "templates")
 
-    Compiling takes much longer than rendering, and the pages of a report or a release are many.
+
+class TemplateCache(FileSystemBytecodeCache):
+    """Cache of compiled templates: the package's in the person's own folder, those of studies in this process alone.
+
+    Compiling takes much longer than rendering. A template that was changed is compiled again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        super().__init__(str(CACHE), f"%s.{kind}")
         self._code: dict[tuple[str, str], CodeType] = {}
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        key = super().get_cache_key(name, filename)
+        return key if filename and filename.startswith(PACKAGED) else f"{OF_STUDY}{key}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
         bucket.code = self._code.get((bucket.key, bucket.checksum))
+        if bucket.code is None and not bucket.key.startswith(OF_STUDY):
+            with suppress(OSError):
+                super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         assert bucket.code is not None
         self._code[bucket.key, bucket.checksum] = bucket.code
+        if not bucket.key.startswith(OF_STUDY):
+            # A folder that cannot be written to costs time and nothing else.
+            with suppress(OSError):
+                CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
+                super().dump_bytecode(bucket)
 
 
-_COMPILED = {False: TemplateCache(), True: TemplateCache()}
+OF_STUDY = "-"
+_COMPILED = {False: TemplateCache("plain"), True: TemplateCache("markdown")}
 """Caches by whether values are made harmless Markdown, which is a part of the code."""
 
 
@@ -90,7 +110,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
 
     A study may come from somebody else, so its templates reach the values they are given and nothing behind them.
     """
-    folders = [str(files("annot.templates"))]
+    folders = [PACKAGED]
     if overrides is not None:
         folders.insert(0, str(overrides))
     jinja = SandboxedEnvironment(
@@ -165,7 +185,7 @@ def overriding(name: str, *, overrides: Path) -> list[Path]:
 
 def _place(error: Exception, name: str, overrides: Path | None) -> str:
     """Place `file:line` of the innermost template frame of the traceback; the bare name if there is none."""
-    folders = [str(files("annot.templates")), *([] if overrides is None else [str(overrides)])]
+    folders = [PACKAGED, *([] if overrides is None else [str(overrides)])]
     for frame in reversed(extract_tb(error.__traceback__)):
         if any(Path(frame.filename).is_relative_to(folder) for folder in folders):
             return f"{frame.filename}:{frame.lineno}"

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Undefined
-from annot.base.templating import environment
+from annot.base.templating import TemplateCache, environment
 from annot.base.words import ENGLISH_CODE
 from annot.publishing.report import cells
 from annot.publishing.report.cells import Number, p_value
@@ -71,7 +71,7 @@ def capitalised(text: str) -> str:
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
-    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None)
+    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=TemplateCache("sentences"))
     templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
     templates.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
