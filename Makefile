@@ -13,6 +13,8 @@ TORCH ?= torch==2.13.0
 N ?= 100000
 # What Python compiles is kept, the tests' asserts among it: to compile all anew takes half of the time before a first test.
 unexport PYTHONDONTWRITEBYTECODE
+# Studies, databases and servers of the tests lie in memory where there is enough of it: each write to a disk is waited for.
+SCRATCH = scratch=$$(mktemp -d "$$(sh tests/scratch.sh)/annot-XXXXXX") && trap 'rm -rf "$$scratch"' EXIT && export TMPDIR="$$scratch"
 QUICK = not studio and not browser and not postgres and not benchmark and not long
 
 .PHONY: demo test test-benchmarks test-long test-neural check docs bench pictures format facet-model golden wheel clean
@@ -25,7 +27,7 @@ test: $(STAMP) system-packages
 ifdef FILE
 	@files=$$($(BIN)/python tests/tests_of.py $(FILE)) && set -x && $(BIN)/python -m pytest -q -m '$(QUICK)' $$files
 else
-	$(BIN)/python -m pytest -q -m 'not benchmark and not long' -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/neural
+	$(SCRATCH) && $(BIN)/python -m pytest -q -m 'not benchmark and not long' -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore tests/neural
 endif
 
 # Each measurement of benchmarks/ at its smallest size.
@@ -34,7 +36,7 @@ test-benchmarks: $(STAMP)
 
 # The demonstration and other long ways on a real Label Studio.
 test-long: $(STAMP)
-	$(BIN)/python -m pytest -q -m long tests/story tests/labelstudio
+	$(SCRATCH) && $(BIN)/python -m pytest -q -m long tests/story tests/labelstudio
 
 # Systems with encoders. torch comes first and by itself: what asks for it would take another build.
 test-neural: $(NEURAL)

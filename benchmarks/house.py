@@ -17,6 +17,7 @@ import tempfile
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +36,12 @@ DIALECT = ("what", "stand", "stands", "beside", "nobody", "somebody", "told", "s
 RECORD_BASES = {"NamedTuple", "BaseModel", "TypedDict", "StrictModel", "Section"}
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """Syntax tree of a module, which must not be changed."""
+    return ast.parse(text)
+
+
 def docstring_lines(tree: ast.Module) -> set[int]:
     """The lines of every string that stands by itself as a statement."""
     return {
@@ -47,7 +54,7 @@ def docstring_lines(tree: ast.Module) -> set[int]:
 
 def code_of(text: str) -> tuple[int, int]:
     """How many lines of code a module has, and how many tokens."""
-    silent = docstring_lines(ast.parse(text))
+    silent = docstring_lines(parsed(text))
     lines: set[int] = set()
     tokens = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -130,7 +137,7 @@ def functions(text: str) -> Iterator[Function]:
     """Functions and methods of a module, with their complexity as radon counts it."""
     from radon.visitors import ComplexityVisitor
 
-    visitor = ComplexityVisitor.from_code(text)
+    visitor = ComplexityVisitor.from_ast(parsed(text))
     for function in visitor.functions:
         yield Function(function.complexity, function.name)
     for record in visitor.classes:
@@ -216,7 +223,7 @@ def main() -> None:
     toolkit = checkout / "toolkit"
     package = toolkit / "annot"
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(toolkit.rglob("*.py"))}
-    trees = {path: ast.parse(text) for path, text in texts.items()}
+    trees = {path: parsed(text) for path, text in texts.items()}
     counted = {path: code_of(text) for path, text in texts.items()}
     code, tokens = (sum(column) for column in zip(*counted.values(), strict=True))
     core = sum(lines for path, (lines, _) in counted.items() if package in path.parents)

@@ -16,16 +16,20 @@ import hypothesis
 import postgres
 import pytest
 import study_stages
+from annot.base.parallel import Engine
 from annot.labelstudio import http_client as door
 from annot.publishing.report import figures
 from free_ports import FreePorts, held_ports
 from label_studio_sdk.core import http_client
+from local_cluster import local_cluster
 from needs import unavailable
 
 pytest_plugins = ["fixtures_studio"]
 
 # How long an example takes says how busy the machine is, not whether the program is right.
-hypothesis.settings.register_profile("annot", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile(
+    "annot", deadline=None, max_examples=50, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("annot")
 # The same of a server: that it is waited for would stand among the words that tests compare.
 door.SAID_AFTER = 3600.0
@@ -111,6 +115,13 @@ def undrawn() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures.Drawing, "on_page", '<svg viewBox="0 0 1 1"></svg>')
         yield
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Engine]:
+    """A Dask cluster of two workers that see this machine's files; one that a test kills is started again."""
+    with local_cluster() as engine:
+        yield engine
 
 
 @pytest.fixture

@@ -54,15 +54,14 @@ def write_vectors(vectors: Vectors, folder: Path) -> None:
         writer.about = vectors.description
 
 
-def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> word_vectors.Decomposition:
+def decomposed(corpus: Corpus, *, dimensions: int, iterations: int) -> Vectors:
     """The latent semantic analysis of the corpus, in memory."""
-    basis = word_vectors.fit(
+    basis, found = word_vectors.fit(
         corpus, dimensions=dimensions, iterations=iterations, seed=1, memory=2**31, advance=lambda done, total: None
     )
     rows = numpy.concatenate(list(word_vectors.documents(corpus, basis).blocks))
-    return word_vectors.Decomposition(
-        corpus.paper_ids.combine_chunks(), rows, "lsa", basis.space, "cosine", basis.facts, basis.matrix
-    )
+    ids = corpus.paper_ids.combine_chunks()
+    return Vectors(ids, rows, "lsa", found["space"], "cosine", found["facts"], basis=basis)
 
 
 def rank_pool(

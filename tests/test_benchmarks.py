@@ -9,13 +9,11 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 from documented import CHECKOUT
-from memory_studio import studio_at_a_socket
 from needs import unavailable
 
 pytestmark = pytest.mark.benchmark
@@ -27,8 +25,6 @@ MEASUREMENTS = sorted(
 MEASUREMENTS.remove("whole_study")  # which `story/test_whole_study.py` runs
 ALONE = ("house", "planted_faults", "ten_million")
 """Measurements in a process of their own: they load the package from a copy, or start workers."""
-SERVED = ("sync",)
-"""Measurements of a study with a server, which is one in memory here."""
 DATA = ("CRANFIELD", "CSFCUBE")
 
 
@@ -66,18 +62,13 @@ def test_a_measurement_runs_at_its_smallest_size_and_says_first_how_long_it_take
         places["CORPUS"] = tmp_path / "corpus.jsonl"
         importlib.import_module("pools").write_corpus(places["CORPUS"], papers=400, seed=13)
     words = [str(places.get(word, word)) for word in words]
-    with ExitStack() as running:
-        if name in SERVED:
-            home = places["FOLDER"] / ".annot" / "studio"
-            home.mkdir(parents=True)
-            running.enter_context(studio_at_a_socket(home))
-        began = processor_seconds()
-        if name in ALONE:
-            subprocess.run([sys.executable, BENCHMARKS / f"{name}.py", *words], check=True)
-        else:
-            monkeypatch.setattr(sys, "argv", [name, *words])
-            monkeypatch.setattr(sys, "exit", no_fault)
-            script.main()
+    began = processor_seconds()
+    if name in ALONE:
+        subprocess.run([sys.executable, BENCHMARKS / f"{name}.py", *words], check=True)
+    else:
+        monkeypatch.setattr(sys, "argv", [name, *words])
+        monkeypatch.setattr(sys, "exit", no_fault)
+        script.main()
     out, err = capfd.readouterr()
     assert out.strip()
     assert err.startswith("This takes about ")

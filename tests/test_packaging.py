@@ -36,9 +36,10 @@ def annot(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     What it asks for is linked to from where the tests have it: fetching it would take most of a minute.
     """
     environment = tmp_path_factory.mktemp("clean") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    command = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    installed = subprocess.run([*command, str(wheel)], env=OUTSIDE, capture_output=True, text=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(environment), "--disable-pip-version-check"]
+    command = [*pip, "install", "--quiet", "--no-deps", str(wheel)]
+    installed = subprocess.run(command, env=OUTSIDE, capture_output=True, text=True)
     assert installed.returncode == 0, installed.stdout + installed.stderr
     (place,) = environment.glob("lib/python*/site-packages")
     (ours,) = metadata.distributions(name="annot-collections", path=[str(place)])
@@ -46,7 +47,7 @@ def annot(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in {path.parts[0] for path in asked.files or () if path.parts[0] not in ("..", "__pycache__")}:
             if not (place / name).exists():
                 (place / name).symlink_to(Path(str(asked.locate_file(name))).resolve())
-    checked = subprocess.run([command[0], "check"], env=OUTSIDE, capture_output=True, text=True)
+    checked = subprocess.run([*pip, "check"], env=OUTSIDE, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     return environment / "bin" / "annot"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import house
@@ -74,6 +75,13 @@ TWICE: dict[str, str] = {}
 PURE_MAY_NOT_IMPORT = {"httpx", "sqlalchemy", "label_studio_sdk", "subprocess", "socket", "time"}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def syntax_trees() -> Iterator[None]:
+    """Trees are kept for the tests of this file, and no longer: they take much memory."""
+    yield
+    house.parsed.cache_clear()
+
+
 def modules() -> list[Path]:
     """Modules of the core and of its wings."""
     return sorted(TOOLKIT.rglob("*.py"))
@@ -87,7 +95,7 @@ def name_of(path: Path) -> str:
 
 def imported_names(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(house.parsed(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -115,7 +123,7 @@ def test_the_rooms_are_what_stands_at_the_top() -> None:
 
 
 def test_no_two_rooms_import_each_other() -> None:
-    ties = house.ties(TOOLKIT, {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()})
+    ties = house.ties(TOOLKIT, {path: house.parsed(path.read_text(encoding="utf-8")) for path in modules()})
     assert not [pair for pair in ties if pair[::-1] in ties]
 
 
@@ -129,7 +137,7 @@ def test_modules_are_neither_scraps_nor_heaps() -> None:
 def test_a_name_of_a_class_is_in_one_module() -> None:
     places: dict[str, list[str]] = {}
     for path in modules():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in house.parsed(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(name_of(path))
     assert {name: found for name, found in places.items() if len(found) > 1}.keys() == TWICE.keys()
@@ -137,7 +145,7 @@ def test_a_name_of_a_class_is_in_one_module() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()}
+    trees = {path: house.parsed(path.read_text(encoding="utf-8")) for path in modules()}
     assert house.circle(trees, TOOLKIT) == []
 
 
@@ -159,7 +167,7 @@ def test_status_loads_a_small_part_of_the_house() -> None:
 
 def test_a_room_says_what_it_holds_what_it_uses_and_where_to_begin() -> None:
     for room in ROOMS:
-        told = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
+        told = ast.get_docstring(house.parsed((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))) or ""
         assert "Use" in told, room
         assert "Begin with `" in told, room
 

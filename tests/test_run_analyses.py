@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from annot.base.records import Qrel, ScoredDoc
-from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases, on_facets
+from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases, on_facets, spread_of
 
 
 def test_papers_of_one_facet_are_left_out_and_the_widest_difference_comes_first() -> None:
@@ -13,7 +13,7 @@ def test_papers_of_one_facet_are_left_out_and_the_widest_difference_comes_first(
         facets={"p-a": "a", "p-b": "b", "q-a": "a", "q-b": "b", "r-a": "a"},
         topics={"p-a": "p", "p-b": "p", "q-a": "q", "q-b": "q", "r-a": "r"},
     )
-    assert [(one.paper_id, one.spread) for one in found] == [("q", pytest.approx(0.8)), ("p", 0.25)]
+    assert [(paper, spread_of(values)) for paper, values in found.items()] == [("q", pytest.approx(0.8)), ("p", 0.25)]
 
 
 def ranking(*doc_ids: str) -> tuple[ScoredDoc, ...]:

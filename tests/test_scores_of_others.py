@@ -89,6 +89,6 @@ def test_a_ranking_of_others_that_pools_keeps_its_scores() -> None:
     """`annot pool import`: the pool is drawn in the order of the scores that came."""
     query = Query("p1-method", "p1", "method", (0,))
     documents = {"p1": (ScoredDoc("a", 1234.561), ScoredDoc("b", 1234.564))}
-    found = by_query_paper(documents, [query], {"a", "b"}).rankings
+    found, _ = by_query_paper(documents, [query], {"a", "b"})
     assert found == {"p1": (ScoredDoc("b", 1234.564), ScoredDoc("a", 1234.561))}
     assert read_run(write_run(found, tag="theirs").splitlines(), name="r").rankings == found

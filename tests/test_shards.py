@@ -27,12 +27,6 @@ TWO = Engine(processes=2)
 SHARDS = tuple(range(12))
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Engine]:
-    with local_cluster() as engine:
-        yield engine
-
-
 @pytest.fixture(params=["serial", "processes", "dask"])
 def engine(request: pytest.FixtureRequest) -> Engine:
     return {"serial": SERIAL, "processes": TWO}.get(request.param) or request.getfixturevalue("cluster")

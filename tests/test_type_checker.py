@@ -16,7 +16,7 @@ DesignOverrides(per_methods=13)
 """,
     "method": """from annot.ranking.methods import Baseline, Method
 Method(rank=lambda inputs, topics: [])
-Baseline(score=lambda inputs, query, rows: rows * 1.0)
+Baseline(rank=lambda inputs, query, rows: rows * 1.0)
 """,
     "words": """import annot
 annot.alpha([[1, 1], [0, 1]], level="nominal")

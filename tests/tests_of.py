@@ -33,7 +33,7 @@ def belonging_to(file: Path) -> list[Path]:
         for path, text in texts.items()
         if not set(SLOW) & set(path.parts) and not any(mark in text for mark in SLOW_MARKS)
     }
-    imports = {path: imported(path, text) for path, text in quick.items()}
+    imports = {path: imported(text) for path, text in quick.items()}
     if file.suffix == ".py" and file.is_relative_to(PACKAGE):
         wanted, named = {module_of(file)}, set[Path]()
     else:
@@ -47,7 +47,8 @@ def belonging_to(file: Path) -> list[Path]:
             return sorted(
                 sorted(matches, key=lambda path: (path.parent.name not in rooms, len(imports[path]), path))[:MOST]
             )
-        importing = {module_of(path) for path in PACKAGE.rglob("*.py") if wanted & imported(path)}
+        sources = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+        importing = {module_of(path) for path, text in sources.items() if wanted & imported(text)}
         wanted, known = importing - known, known | importing
     return []
 
@@ -57,9 +58,9 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported(path: Path, text: str | None = None) -> set[str]:
-    """Modules of annot that a file imports, or names in a string."""
-    return set(_named(ast.parse(path.read_text(encoding="utf-8") if text is None else text)))
+def imported(text: str) -> set[str]:
+    """Modules of annot that the text of a module imports, or names in a string."""
+    return set(_named(ast.parse(text))) if "annot" in text else set()
 
 
 def _named(tree: ast.Module) -> Iterator[str]:

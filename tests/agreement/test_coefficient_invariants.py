@@ -22,7 +22,7 @@ from hypothesis.extra import numpy as hnp
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(matrix=SOME)
 def test_counts_have_a_gap_just_where_words_say_why(name: str, matrix: Ratings) -> None:
     tables = tables_between(matrix, GRADES)[1]

@@ -53,7 +53,7 @@ def of_statsmodels(name: str, x: Ratings, y: Ratings) -> float:
     return float(cohens_kappa(table, wt=WT[name], return_results=False))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(matrix=TWO | TWO_SKEWED)
 @example(matrix=ONE_OFF)
 def test_two_rater_coefficients_as_scipy_and_scikit_learn_have_them(matrix: Ratings) -> None:
@@ -71,7 +71,7 @@ def test_two_rater_coefficients_as_scipy_and_scikit_learn_have_them(matrix: Rati
 
 
 @pytest.mark.parametrize("name", ["kappa", "kappa_linear", "kappa_quadratic"])
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(matrix=TWO | TWO_SKEWED)
 @example(matrix=ONE_OFF)
 def test_kappas_as_statsmodels_has_them(name: str, matrix: Ratings) -> None:
@@ -79,7 +79,7 @@ def test_kappas_as_statsmodels_has_them(name: str, matrix: Ratings) -> None:
 
 
 @pytest.mark.parametrize("name", ["spearman_rho", "kendall_tau_b"])
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(matrix=SOME | SKEWED)
 def test_rank_correlations_of_many_as_the_weighted_mean_over_their_pairs(name: str, matrix: Ratings) -> None:
     """SciPy's correlation of each two assessors on the n pairs that both have judged, weighted by n: where there is one
@@ -107,7 +107,7 @@ def test_mean_rho_of_untied_ranks_as_friedmans_test_has_it(seed: int, n_assessor
     agree("spearman_rho", ranks, lambda: (n_assessors * w - 1) / (n_assessors - 1), tuple(range(12)))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(matrix=SOME | SKEWED)
 @example(matrix=ONE_OFF)
 def test_alphas_as_the_krippendorff_package_has_them(matrix: Ratings) -> None:

@@ -9,12 +9,13 @@ import pytest
 from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect import (
     Difference,
-    Differences,
     RandomAssessorSwap,
     differences_between,
     gradings_of,
     means_of,
     no_tau,
+    seen,
+    ways_of,
     with_random_assessors,
 )
 from graded_runs import SETTINGS, cell
@@ -46,10 +47,10 @@ def test_each_grading_covers_the_queries_of_which_its_assessor_was_given_every_p
 
 
 def test_a_difference_is_seen_from_the_better_run() -> None:
-    found = Differences(np.array([0.2, -0.3, 0.0]), np.array([0.01, 0.5, 1.0]))
-    assert found.ways.tolist() == [1, -1, 0]
-    assert found.seen(1, -1) == Difference(0.3, 0.5)
-    assert found.seen(1, 1) == Difference(-0.3, 0.5)
+    found = np.array([0.2, -0.3, 0.0]), np.array([0.01, 0.5, 1.0])
+    assert ways_of(found).tolist() == [1, -1, 0]
+    assert seen(found, 1, -1) == Difference(0.3, 0.5)
+    assert seen(found, 1, 1) == Difference(-0.3, 0.5)
 
 
 def test_means_are_over_queries_and_ties_are_ties() -> None:
@@ -63,11 +64,11 @@ def test_facets_of_a_paper_count_as_one_in_the_test() -> None:
     values = np.array([[0.5] * 12, [0.25] * 12])
     alone = differences_between(values, [f"p{at}" for at in range(12)], [(0, 1)], SETTINGS)
     by_two = differences_between(values, [f"p{at // 2}" for at in range(12)], [(0, 1)], SETTINGS)
-    assert (alone.means.tolist(), by_two.means.tolist()) == ([0.25], [0.25])
-    assert by_two.p_values.tolist() == [2 / 64]
-    assert alone.p_values[0] < 0.01
+    assert (alone[0].tolist(), by_two[0].tolist()) == ([0.25], [0.25])
+    assert by_two[1].tolist() == [2 / 64]
+    assert alone[1][0] < 0.01
     nothing = differences_between(values[:1], ["p0"] * 12, [], SETTINGS)
-    assert (len(nothing.means), len(nothing.p_values)) == (0, 0)
+    assert [len(part) for part in nothing] == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel
 from annot.base.stats.values import Undefined, to_json
-from annot.publishing.report.sections.assessors import ranking_rows
+from annot.publishing.report.sections.assessors import ranking_rows, run_order
 from graded_runs import SETTINGS, assessor_effect_on_runs, comparison, final_of, in_order, judged, means, study
 from measured_runs import evaluate
 from scipy import stats
@@ -68,7 +68,7 @@ def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> N
         first, second = (one.means[name] for name in (one.first, one.second))
         expected = stats.kendalltau([first[tag] for tag in runs], [second[tag] for tag in runs]).statistic
         assert one.tau == pytest.approx(expected)
-    shown = {row[0]: row for row in ranking_rows(found)}
+    shown = {row.name: row for row in ranking_rows(found)}
     assert {name for name in shown if name.startswith("final, ")} == {"final, queries of a1", "final, queries of a3"}
     # Three of the seven queries are a1's and a2's; the final order beside a1 is that of these three.
     on_three = [one for one in qrels if one.query_id in ("q01", "q03", "q05")]
@@ -83,8 +83,9 @@ def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> N
         for tag, run in runs.items()
     }
     expected_order = sorted(runs, key=lambda tag: -there[tag].mean["NDCG%20"])
-    assert [part.split()[0] for part in shown["final, queries of a1"][-1].split(", ")] == expected_order
-    assert shown["final, queries of a1"][1:4] == (3, 75, 0)
+    assert [*shown["final, queries of a1"].means] == expected_order
+    row = shown["final, queries of a1"]
+    assert (len(row.queries), row.n_pairs, row.n_ungraded) == (3, 75, 0)
 
 
 def test_runs_that_tie_are_joined_by_an_equals_sign() -> None:
@@ -93,7 +94,7 @@ def test_runs_that_tie_are_joined_by_an_equals_sign() -> None:
         {"one": tied, "two": tied}, judged({"q": {"a1": [2, 0], "a2": [2, 0]}}), final_of({"q": [2, 0]}), SETTINGS
     )
     # Two documents: the first fifth of the list is empty.
-    assert ranking_rows(found)[0][-1] == "one 0.00 = two 0.00"
+    assert run_order(ranking_rows(found)[0].means) == "one 0.00 = two 0.00"
 
 
 def test_pairs_and_queries_without_both_kinds_of_grade_are_left_out_and_told() -> None:

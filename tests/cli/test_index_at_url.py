@@ -14,7 +14,6 @@ from pathlib import Path
 import httpx
 import numpy
 import pytest
-import tomlkit
 from annot.base.array_files import strings_of
 from annot.base.parallel import Engine
 from annot.pools import admission
@@ -29,11 +28,9 @@ from command_line import annot, annot_done
 from indexed import write_vectors
 from local_cluster import local_cluster
 from test_index import in_small_groups
-from test_index_engines import SMALL, differing, digests, made, on
+from test_index_engines import OF_EACH_KIND, SMALL, differing, digests, made, on, with_methods
 
 Study = Callable[[str], Path]
-OF_EACH_KIND = ("title_tfidf", "abs_bm25lucene", "abs_tfidfcbow200", "title_ppmi200", LSA)
-"""Methods for each kind of part that an index has; `test_index_engines.py` has them all."""
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +98,6 @@ def add_vectors(folder: Path) -> None:
     matrix = numpy.random.default_rng(5).normal(size=(len(ids), 12)).astype(numpy.float16)
     write_vectors(Vectors(strings_of(ids), matrix, "drawn", "drawn-1", "cosine", {}), folder / "corpus/vectors/drawn")
     with_methods(folder, *OF_EACH_KIND, "drawn")
-
-
-def with_methods(folder: Path, *methods: str) -> None:
-    path = folder / "annot.toml"
-    settings = tomlkit.parse(path.read_text("utf-8"))
-    settings.setdefault("pool", tomlkit.table())["methods"] = [*methods]
-    path.write_text(tomlkit.dumps(settings), "utf-8")
 
 
 def forget(folder: Path) -> None:

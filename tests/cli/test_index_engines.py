@@ -6,28 +6,23 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tomlkit
 from annot.base.parallel import Engine
 from annot.ranking import index
-from annot.ranking.methods import METHODS
+from annot.ranking.methods import LSA, METHODS
 from annot.study.workspace import allow
 from command_line import annot_done
-from local_cluster import local_cluster
 from test_index import in_small_groups
 
 Study = Callable[[str], Path]
 SMALL = 20
 """Papers of a full shard in these tests."""
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Engine]:
-    with local_cluster() as engine:
-        yield engine
+OF_EACH_KIND = ("title_tfidf", "abs_bm25lucene", "abs_tfidfcbow200", "title_ppmi200", LSA)
+"""Methods for each kind of part that an index has."""
 
 
 @pytest.fixture
@@ -36,11 +31,15 @@ def queried(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(index, "PAPERS", SMALL)
     folder = study("queried")
     in_small_groups(folder, rows=SMALL)
+    with_methods(folder, *METHODS)
+    return folder
+
+
+def with_methods(folder: Path, *methods: str) -> None:
     path = folder / "annot.toml"
     settings = tomlkit.parse(path.read_text("utf-8"))
-    settings["pool"] = {**settings["pool"], "methods": list(METHODS)}
+    settings.setdefault("pool", tomlkit.table())["methods"] = [*methods]
     path.write_text(tomlkit.dumps(settings), "utf-8")
-    return folder
 
 
 def on(folder: Path, **machine: object) -> Path:
@@ -103,8 +102,9 @@ run()
 """
 
 
-@pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("abstract-plain/", 2), ("unfinished-ppmi", 3)])
+@pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("abstract-weighted/", 2), ("unfinished-ppmi", 3)])
 def test_a_build_that_is_killed_ends_in_the_bytes_of_one_that_was_not(queried: Path, part: str, finished: int) -> None:
+    with_methods(queried, *OF_EACH_KIND)
     annot_done("index", folder=on(queried, processes=1))
     expected = digests(queried, ".annot/index")
     shutil.rmtree(queried / ".annot/index")

@@ -134,3 +134,43 @@ def test_a_corpus_without_a_word_is_refused_and_told_why(tmp_path: Path) -> None
     assert refused.exit_code == 2
     assert "none of 2 abstracts has a word, expected texts in English (en)" in refused.message()
     assert not (root / "pools/rankings/manifest.json").exists()
+
+
+TITLE = "Tänze der Käfer"
+STATED = {
+    "jsonl": '{"id": "p", "title": "TITLE", "abstract": "TEXT", "lang": "GER"}\n',
+    "csl.json": '[{"id": "p", "type": "book", "title": "TITLE", "abstract": "TEXT", "language": "GER-AT"}]',
+    "csv": "Article Title,Abstract,DOI,Language\nTITLE,TEXT,10.1000/1,GER\n",
+    "bib": "@book{p, title = {TITLE}, abstract = {TEXT}, langid = {GER}}\n",
+    "biblatex.bib": "@book{p, title = {TITLE}, abstract = {TEXT}, language = {GER}}\n",
+    "ris": "TY  - JOUR\nTI  - TITLE\nAB  - TEXT\nLA  - GER\nID  - p\nER  - \n",
+    "nbib": "PMID- 1\nTI  - TITLE\nLA  - GER\nAB  - TEXT\n",
+    "other.nbib": "PMID- 1\nTI  - TITLE\nLA  - eng\nOAB - TEXT\nOABL- GER\n",
+    "ciw": "FN Clarivate Analytics Web of Science\nPT J\nTI TITLE\nAB TEXT\nLA GER\nUT p\nER\n\nEF\n",
+    "pubmed.xml": "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>TITLE"
+    "</ArticleTitle><Abstract><AbstractText>TEXT</AbstractText></Abstract><Language>GER</Language></Article>"
+    "</MedlineCitation></PubmedArticle></PubmedArticleSet>",
+    "acl.xml": '<collection id="P18"><volume id="1"><meta><year>2018</year></meta><paper id="7"><title>TITLE</title>'
+    "<abstract>TEXT</abstract><language>GER</language></paper></volume></collection>",
+}
+FOUND_AS = {"bib": "ngerman", "biblatex.bib": "german", "csl.json": "de", "ciw": "German", "csv": "German"}
+"""How a kind of file names German, if not by the code of libraries."""
+
+
+@pytest.mark.parametrize("kind", STATED)
+def test_a_record_of_every_kind_hands_its_language_on(tmp_path: Path, kind: str) -> None:
+    """A database has the language of the paper, whose abstract may be English; what is no language is no fault."""
+    german = "Wir messen sie laut Abb. 3. Das Ergebnis gilt. Vgl. dazu die Tafel."
+    english = "We follow the dances of these beetles with a clock. They were short and from the north. We end."
+    for number, (text, stated, language) in enumerate(
+        [(german, FOUND_AS.get(kind, "ger"), "de"), (english, FOUND_AS.get(kind, "ger"), None), (german, "???", None)]
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        root = study(folder, "en")
+        written = STATED[kind].replace("TITLE", TITLE).replace("TEXT", text).replace("GER", stated)
+        (folder / f"papers.{kind}").write_text(written, encoding="utf-8")
+        annot_done("corpus", "add", folder / f"papers.{kind}", folder=root)
+        (paper,) = read_papers(root / "corpus")
+        assert (paper.title, paper.language) == (TITLE, language)
+        assert ("Wir messen sie laut Abb. 3." in paper.sentences) == (language == "de")

@@ -112,6 +112,8 @@ def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_it
 
 def test_the_page_is_in_the_words_of_the_study_and_keeps_the_lists_of_its_guidelines(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
+    assert annot("meeting").exit_code == 0
+    english = rows(section((ws.exports / "meeting.md").read_text("utf-8"), "Agreement in this period and before it"))
     settings = ws.root / "annot.toml"
     settings.write_text(settings.read_text("utf-8").replace("[judging]\n", '[judging]\nlanguage = "de"\n'), "utf-8")
     page = ws.root / "guidelines" / "de" / "method.md"
@@ -127,6 +129,11 @@ def test_the_page_is_in_the_words_of_the_study_and_keeps_the_lists_of_its_guidel
     for key in ("widest", "agreement", "notice", "read_again_facets", "equal_grades", "grades"):
         assert words(f"meeting.{key}") in unescape(html), key
     assert "Methode, 0 und 1" in html
+    german = rows(section((ws.exports / "meeting.md").read_text("utf-8"), words("meeting.agreement")))
+    too_wide = ("(interval too wide)", "[–]")
+    marked = [[cell.replace(", ", "; ").replace(".", ",").replace(*too_wide) for cell in row[2:]] for row in english]
+    assert [row[2:] for row in german] == marked
+    assert german[-1][4] == "0,90"
     assert re.search(r"<b>1 Verwandt</b>: <p>Eines davon genügt:</p>\s*<ul>\s*<li>gleiche Schritte</li>", html)
     seen = re.sub(r"<[^>]*>", " ", re.split("<main>", html)[1])
     # Texts of papers aside, no English word is left.

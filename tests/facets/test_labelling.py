@@ -38,7 +38,6 @@ from annot.study.workspace import Workspace
 from demo_collection import papers as demo_papers
 from hypothesis import given
 from hypothesis import strategies as st
-from local_cluster import local_cluster
 
 LABELS = Settings().labels.names
 SHIPPED = files("annot.corpus.facets").joinpath(SHIPPED_MODEL).read_bytes()
@@ -167,7 +166,11 @@ def label(
 
 @pytest.mark.parametrize("engine", ["serial", "processes", "dask"])
 def test_every_engine_gives_the_rows_and_counts_of_a_plain_loop(
-    study: Workspace, shipped: tuple[Labeller, Plainly], engine: str, monkeypatch: pytest.MonkeyPatch
+    study: Workspace,
+    shipped: tuple[Labeller, Plainly],
+    engine: str,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     monkeypatch.setattr(facets, "FEWEST_FOR_PROCESSES", 0)
     predicted = {one.paper_id: shipped[1].label(one.sentences) for one in mixed()}
@@ -182,10 +185,10 @@ def test_every_engine_gives_the_rows_and_counts_of_a_plain_loop(
         for mine, theirs in zip(one.labels or (), predicted[one.paper_id], strict=False)
     ]
     if engine == "dask":
-        with local_cluster() as made:
-            # The workers stand in another folder than the command, which is in that of the study.
-            monkeypatch.chdir(study.root)
-            done = label(Workspace.open(Path()), cluster=made.cluster)
+        cluster: Engine = request.getfixturevalue("cluster")
+        # The workers stand in another folder than the command, which is in that of the study.
+        monkeypatch.chdir(study.root)
+        done = label(Workspace.open(Path()), cluster=cluster.cluster)
     else:
         done = label(study, processes={"serial": 1, "processes": 2}[engine])
     assert labels_of(study) == sorted(expected)

@@ -86,6 +86,7 @@ EXPORTS = {
             "year": "2019",
             "doi": "10.1074/jbc.M115.6_7",
             "pmid": "1234",
+            "language": "en",
         },
     ),
     "mendeley": (

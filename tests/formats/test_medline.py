@@ -80,7 +80,7 @@ def test_an_article_of_today_is_read(tmp_path: Path) -> None:
                 "title": "Rye bread in small ovens: a randomized trial of <i>Secale</i> with a very long name.",
                 "abstract": "BACKGROUND: Ovens differ in size. METHODS: We baked 20 loaves, the CONTROL GROUP: none. "
                 "RESULTS: All were eaten (P < 0.05). CONCLUSIONS: More is needed.",
-                **{"year": "2018", "doi": "10.1000/182", "pmid": "30000001"},
+                **{"year": "2018", "doi": "10.1000/182", "pmid": "30000001", "language": None},
             },
         )
     ]
@@ -92,12 +92,12 @@ def test_an_old_article_and_a_book_are_read(tmp_path: Path) -> None:
     assert old == {
         "title": "[On ovens]",
         "abstract": "Old lines are shorter, and have no space at their ends.",
-        **{"year": "1989", "doi": None, "pmid": "2000001"},
+        **{"year": "1989", "doi": None, "pmid": "2000001", "language": None},
     }
     assert book == {
         "title": "Handbook of ovens",
         "abstract": "A chapter on stoves.",
-        **{"year": "1993", "doi": None, "pmid": "20000001"},
+        **{"year": "1993", "doi": None, "pmid": "20000001", "language": None},
     }
     ((_, chapter),) = papers(tmp_path / "p.txt", BOOK + "TI  - Stoves\n")
     assert chapter["title"] == "Stoves"

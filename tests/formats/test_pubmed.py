@@ -115,6 +115,7 @@ def test_titles_in_other_languages_and_what_was_deleted(tmp_path: Path) -> None:
         "abstract": "Bees hum. (ABSTRACT TRUNCATED AT 250 WORDS)",
         "year": "1998",
         "pmid": "1",
+        "language": None,
         "doi": None,
         "cited": [],
     }
@@ -135,6 +136,7 @@ def test_a_book_and_a_chapter_of_one(tmp_path: Path, chapter: str, title: str) -
         "sections": [("CLINICAL CHARACTERISTICS", "", "Rare.")],
         "year": "1993",
         "pmid": "20301295",
+        "language": None,
         "doi": "10.5555/book",
         "cited": [],
     }
@@ -196,7 +198,15 @@ def test_abstracts_without_sections_and_with_some(tmp_path: Path, parts: str, fi
 
 def test_a_record_of_which_next_to_nothing_is_there_is_read(tmp_path: Path) -> None:
     fields = one(tmp_path, "<PubmedArticle/>")
-    assert fields == {"title": None, "abstract": None, "year": None, "pmid": None, "doi": None, "cited": []}
+    assert fields == {
+        "title": None,
+        "abstract": None,
+        "year": None,
+        "pmid": None,
+        "language": None,
+        "doi": None,
+        "cited": [],
+    }
 
 
 @pytest.mark.parametrize("end", ["", "<PubmedArticle><Medline", "</MedlineCitation></PubmedArticleSet>", "&nbsp;"])

@@ -72,7 +72,7 @@ ER  - \n\n"""
             {
                 "title": "On the heat of small ovens and what it does to bread",
                 "abstract": "Ovens differ. This is a long note about them that goes on in the next line.",
-                **{"year": "1996", "doi": None, "pmid": None, "key": "17"},
+                **{"year": "1996", "doi": None, "pmid": None, "key": "17", "language": None},
             },
         ),
         (
@@ -80,7 +80,7 @@ ER  - \n\n"""
             {
                 "title": "Bröd & <i>brioche</i>",
                 "abstract": "First paragraph.\n\nSecond paragraph.",
-                **{"year": "2020", "doi": "10.1000/182", "pmid": None, "key": None},
+                **{"year": "2020", "doi": "10.1000/182", "pmid": None, "key": None, "language": None},
             },
         ),
     ],

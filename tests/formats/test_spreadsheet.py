@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import Faults, InputError
+from annot.base.records import Gold
 from annot.formats.input_files import (
-    ErrorRow,
-    GoldLine,
     ReturnedLine,
     guarded,
     plain,
@@ -17,7 +16,6 @@ from annot.formats.input_files import (
     read_returned_lines,
     read_table,
     unguarded,
-    write_error_sheet,
     write_full_texts,
     write_gold,
     written_sheet,
@@ -128,11 +126,11 @@ def refused(read: object, data: bytes, **given: object) -> tuple[str, ...]:
 
 
 def test_gold_pairs_are_read_back_as_written() -> None:
-    rows = [GoldLine("q-b", "d1", 0, "=no"), GoldLine("q-b", "d2", 3, "")]
+    rows = [Gold("q-b", "d1", 0, "=no", 1), Gold("q-b", "d2", 3, "", 2)]
     written = write_gold([rows[0]._replace(why="=no"), rows[1]])
     assert written == "query_id\tdoc_id\tgrade\twhy\nq-b\td1\t0\t'=no\nq-b\td2\t3\t\n"
     assert read_gold(written.encode(), name="t", grades=(0, 1, 2, 3), queries=["q-b"]) == tuple(rows)
-    assert write_gold([GoldLine("q", "d", 1, " two \n words ")]).endswith("\t1\ttwo words\n")
+    assert write_gold([Gold("q", "d", 1, " two \n words ", 1)]).endswith("\t1\ttwo words\n")
 
 
 def test_every_fault_of_gold_pairs_has_its_line() -> None:
@@ -178,22 +176,16 @@ def test_a_paper_may_have_its_one_address_twice_but_not_two_addresses() -> None:
 
 
 def test_what_the_lead_entered_in_the_error_sheet_is_read_back() -> None:
-    def row(doc_id: str, kind: str, note: str) -> ErrorRow:
-        return ErrorRow("q", doc_id, kind, note, "method", None, "bm25 (1)", "", "A title")
+    def sheet(*rows: tuple[str, str, str]) -> bytes:
+        head = ("query_id", "doc_id", "kind", "note", "grade")
+        return written_sheet([head, *(("q", *row, None) for row in rows)]).encode()
 
-    sheet = write_error_sheet(
-        [row("d1", "Too General", ""), row("d2", "", "see d1"), row("d3", "", "")], faceted=True
-    ).encode()
-    assert read_error_sheet(sheet, name="t", kinds=("other", "too general")) == {
+    entered = sheet(("d1", "Too General", ""), ("d2", "", "see d1"), ("d3", "", ""))
+    assert read_error_sheet(entered, name="t", kinds=("other", "too general")) == {
         ("q", "d1"): ("too general", ""),
         ("q", "d2"): ("", "see d1"),
     }
-    assert b"facet" in sheet.splitlines()[0]
-    without = write_error_sheet([row("d1", "Too General", "")], faceted=False).encode()
-    assert b"facet" not in without.splitlines()[0]
-    assert b"method" not in without
-    assert read_error_sheet(without, name="t", kinds=("too general",)) == {("q", "d1"): ("too general", "")}
-    wrong = write_error_sheet([row("d1", "odd", ""), row("d1", "", "x")], faceted=True).encode()
+    wrong = sheet(("d1", "odd", ""), ("d1", "", "x"))
     assert refused(read_error_sheet, wrong, kinds=("general",)) == (
         "t:2: kind: found 'odd', expected one of general",
         "t:3: document 'd1' is listed twice for query 'q'",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Assignment, Judgement, PairKey, PairReturn
+from annot.base.records import Assignment, Gold, Judgement, PairKey, PairReturn
 from annot.base.words import ENGLISH
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.displayed_content import changed_tasks
@@ -17,7 +17,7 @@ from annot.labelstudio.studio_records import PulledTask
 from annot.labelstudio.tasks import adjudicate_task, facets_task, feedback_task, full_text_task, pair_key, returned_task
 from annot.store import trials
 from annot.store.answers import JUDGEMENTS, TRIALS, SourcedJudgement, add_returned
-from annot.store.models import Gold, Project, StoredRound
+from annot.store.models import Project, StoredRound
 from annot.store.shown import record_versions, version
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, sourced

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest import mock
 
 import pyarrow.parquet
 import pytest
@@ -158,7 +159,13 @@ def papers_added(ws: Workspace) -> None:
     text = [f"This sentence is number {number} of an abstract of some length." for number in range(4)]
     lines = [json.dumps({"paper_id": name, "title": f"Title of {name}", "abstract": [name, *text]}) for name in NEW]
     (ws.root / "more.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert annot_done("corpus", "add", "more.jsonl", "--json", folder=ws.root).data["kept"] == len(NEW)
+    assert added_without_version(ws)["kept"] == len(NEW)
+
+
+def added_without_version(ws: Workspace) -> Any:
+    """What `corpus add` says where it asks for no version, as before 1.1."""
+    with mock.patch("annot.steps.corpus.begin_version", return_value=None):
+        return annot_done("corpus", "add", "more.jsonl", "--json", folder=ws.root).data
 
 
 def cited_later(ws: Workspace) -> None:
@@ -409,7 +416,7 @@ def test_what_was_left_out_and_cleaned_is_counted_for_the_papers_that_were_ranke
         {"paper_id": "short", "title": "Too short to be kept", "abstract": ["One sentence alone is here."]},
     ]
     (ws.root / "more.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    added = annot_done("corpus", "add", "more.jsonl", "--json", folder=ws.root).data
+    added = added_without_version(ws)
     assert (added["kept"], added["rejected"], added["cleaned"]["counts"]["titles"]) == (1, {"too few sentences": 1}, 1)
     annot_done("datasheet", folder=ws.root)
     sheet = (ws.exports / "datasheet.md").read_text(encoding="utf-8")
@@ -487,27 +494,27 @@ def test_what_was_found_is_remembered_until_a_file_changes(ws: Workspace, monkey
 
     monkeypatch.setattr(state_memory, "words_of", words)
     states = states_of(ws)
-    assert remembered_findings(ws, states) == ()
+    assert remembered_findings(ws, states) == {}
     looked.clear()
-    assert remembered_findings(ws, states) == ()
+    assert remembered_findings(ws, states) == {}
     assert looked == []
     longer("exports/runs/lsa.run")(ws)
-    (finding,) = remembered_findings(ws, states)
-    assert (looked, finding.state.says) == (
+    found = remembered_findings(ws, states)
+    assert (looked, [state.says for state in found]) == (
         ["a run has changed since it was recorded"],
-        "a run has changed since it was recorded",
+        ["a run has changed since it was recorded"],
     )
-    assert remembered_findings(ws, states, on={"plan"}) == ()
+    assert remembered_findings(ws, states, on={"plan"}) == {}
     (ws.cache / state_memory.MEMORY_FILE).write_text("[]", encoding="utf-8")
-    assert remembered_findings(ws, states, on={"runs"}) == (finding,)
+    assert remembered_findings(ws, states, on={"runs"}) == found
 
 
 def test_a_row_is_seen_that_was_changed_while_another_program_has_the_database_open(ws: Workspace) -> None:
     with closing(sqlite3.connect(ws.root / "annot.db")) as elsewhere:
         elsewhere.execute("SELECT count(*) FROM judgement").fetchall()
         states = states_of(ws)
-        assert remembered_findings(ws, states, on={"judgements"}) == ()
+        assert remembered_findings(ws, states, on={"judgements"}) == {}
         MADE["judgements or adjudications on record have changed since they were recorded"].make(ws)
         assert states_of(ws) == states, "what the program itself would have written"
-        (finding,) = remembered_findings(ws, states, on={"judgements"})
-        assert finding.state.says == "judgements or adjudications on record have changed since they were recorded"
+        (state,) = remembered_findings(ws, states, on={"judgements"})
+        assert state.says == "judgements or adjudications on record have changed since they were recorded"

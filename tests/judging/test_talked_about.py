@@ -71,10 +71,7 @@ def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:
     assert [(one.facet, one.low, one.high, one.pairs, one.of) for one in found] == [
         ("method", 0, 3, 2, 4), ("method", 1, 2, 1, 4), ("result", 0, 1, 1, 1),
     ]  # fmt: skip
-    differing = list(comments._differing(told, {"q": "method", "r": "result"}))
-    assert [(one.doc_id, one.grades, one.gap) for one in differing] == [
-        ("d6", (0, 1), 1), ("d1", (0, 3, 3), 3), ("d2", (0, 3), 3), ("d3", (1, 2), 1),
-    ]  # fmt: skip
+    assert [comments.gap_of(answers) for answers in told.values()] == [1, 3, 3, 1, 0, 0]
 
 
 def test_reasons_are_listed_with_the_most_frequent_first() -> None:

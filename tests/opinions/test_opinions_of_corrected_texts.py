@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import MissingInput
+from annot.base.records import Gold
 from annot.publishing.report.study import Study
 from annot.steps.publish import release
 from annot.store import trials
-from annot.store.models import Gold
 from annot.study.snapshot import read_snapshot
 from annot_opinions import chapters as section
 from annot_opinions import steps

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import PairKey, Paper, Topic
+from annot.base.records import Gold, PairKey, Paper, Topic
 from annot.base.words import ENGLISH
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
 from annot.labelstudio.tasks import whole_pair
 from annot.store import trials
-from annot.store.models import Gold
 from annot.study.workspace import Workspace
 from annot_opinions.prompts import Prompts, as_seen
 from asked_study import ask, made, opinions_of, with_model

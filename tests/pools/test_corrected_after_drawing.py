@@ -89,7 +89,9 @@ def test_a_correction_that_is_killed_is_finished_by_the_same_command(
     assert ranked_corpus(ws).unknown == ()
 
 
-def test_a_new_query_gets_a_pool_from_the_corrected_corpus_and_the_others_stay(tmp_path: Path) -> None:
+def test_a_new_query_gets_a_pool_from_the_corrected_corpus_and_the_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The pools on record are judged, so they cannot be drawn again; a restored text is ranked as before."""
     ws = copied(DEMO, "settled", tmp_path / "study")
     with ws.reading() as session:
@@ -108,7 +110,8 @@ def test_a_new_query_gets_a_pool_from_the_corrected_corpus_and_the_others_stay(t
     assert manifest["corpora"] == {new: corpus_sha256(ws.corpus)}
     assert ranked_corpus(ws).unknown == ranked_corpus(ws).added == ()
     assert annot("check", "pools", folder=ws.root).exit_code == 0
-    # Papers that were added are another matter: no pool on record can hold them.
+    # Papers that were added without a version, as before 1.1, are another matter: no pool on record can hold them.
+    monkeypatch.setattr(corpus, "begin_version", lambda *_, **__: None)
     put(ws, Paper("new-1", "A paper that was added later", tuple(f"Sentence {at} of it is here." for at in range(4))))
     refused = annot("pool", "--query", f"{new}-method", folder=ws.root)
     assert refused.exit_code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.ranking import word_vectors
 from annot.ranking.corpus import Corpus
-from annot.ranking.word_vectors import OVERHEAD, Basis, documents, fit, fold_in
+from annot.ranking.word_vectors import OVERHEAD, documents, fit, fold_in
 from indexed import corpus_of
 
 
@@ -18,7 +19,7 @@ def papers(*texts: str) -> Corpus:
     return corpus_of([Paper(f"p{at}", "", (text,) if text else ()) for at, text in enumerate(texts)], shard=4)
 
 
-def fitted(corpus: Corpus, *, dimensions: int = 200, iterations: int = 7, memory: int = 2**31) -> Basis:
+def fitted(corpus: Corpus, *, dimensions: int = 200, iterations: int = 7, memory: int = 2**31) -> tuple[Any, Any]:
     return fit(
         corpus, dimensions=dimensions, iterations=iterations, seed=1, memory=memory, advance=lambda done, total: None
     )
@@ -34,10 +35,10 @@ TEXTS = ["trees parse words", "words parse", "models train", "label trees models
 def test_there_is_a_dimension_for_five_papers_and_no_more_than_words(count: int, dimensions: int, rank: int) -> None:
     # Of 60 papers there would be twelve dimensions; their texts have six words.
     texts = [TEXTS[at % len(TEXTS)] for at in range(count)]
-    made = fitted(papers(*texts), dimensions=dimensions)
-    assert made.matrix.shape[1] == rank
-    assert made.space == f"lsa-{rank}-7-1"
-    assert made.facts["asked_dimensions"] == dimensions
+    basis, found = fitted(papers(*texts), dimensions=dimensions)
+    assert basis.shape[1] == rank
+    assert found["space"] == f"lsa-{rank}-7-1"
+    assert found["facts"]["asked_dimensions"] == dimensions
 
 
 def test_a_corpus_without_a_word_is_refused_and_one_without_memory_too() -> None:
@@ -46,7 +47,7 @@ def test_a_corpus_without_a_word_is_refused_and_one_without_memory_too() -> None
     corpus = papers(*TEXTS)
     # Two matrices of float32, of six terms by two dimensions and ten more.
     needed = OVERHEAD + 2 * 4 * 6 * (2 + 10)
-    assert fitted(corpus, memory=needed).matrix.shape == (6, 2)
+    assert fitted(corpus, memory=needed)[0].shape == (6, 2)
     with pytest.raises(InputError, match=r"lsa: 6 terms need 0\.5G of memory"):
         fitted(corpus, memory=needed - 1)
 
@@ -65,7 +66,7 @@ def test_papers_lie_where_the_exact_decomposition_has_them(
     texts = [*TEXTS, "", *TEXTS[:4]]
     corpus = papers(*texts)
     told: list[tuple[int, int]] = []
-    made = fit(
+    basis, _ = fit(
         corpus,
         dimensions=200,
         iterations=7,
@@ -74,8 +75,8 @@ def test_papers_lie_where_the_exact_decomposition_has_them(
         advance=lambda done, total: told.append((done, total)),
     )
     assert told == [(done, 8) for done in range(1, 9)]
-    rows = np.concatenate(list(documents(corpus, made).blocks))
-    assert documents(corpus, made).shape == rows.shape == (11, 3)
+    rows = np.concatenate(list(documents(corpus, basis).blocks))
+    assert documents(corpus, basis).shape == rows.shape == (11, 3)
     assert rows[6].tolist() == [0, 0, 0]
     words = sorted({word for text in texts for word in text.split()})
     counts = np.array([[text.split().count(word) for word in words] for text in texts])
@@ -90,16 +91,16 @@ def test_papers_lie_where_the_exact_decomposition_has_them(
 
 def test_a_whole_paper_as_a_query_lies_where_the_paper_lies() -> None:
     corpus = papers(*TEXTS)
-    made = fitted(corpus)
+    basis, _ = fitted(corpus)
     idf = corpus.statistics("abstract", "terms").smooth_idf
-    rows = np.concatenate(list(documents(corpus, made).blocks))
+    rows = np.concatenate(list(documents(corpus, basis).blocks))
     for at in range(len(TEXTS)):
         query = corpus.counts("abstract", "terms", np.array([at]))
-        np.testing.assert_allclose(fold_in(query, idf, made.matrix), rows[at], atol=1e-6)
+        np.testing.assert_allclose(fold_in(query, idf, basis), rows[at], atol=1e-6)
 
 
 def test_the_basis_is_one_of_right_angles() -> None:
-    matrix = fitted(papers(*TEXTS, *TEXTS)).matrix.astype(float)
+    matrix = fitted(papers(*TEXTS, *TEXTS))[0].astype(float)
     np.testing.assert_allclose(matrix.T @ matrix, np.eye(3), atol=1e-5)
     assert math.isclose(float(np.linalg.norm(matrix)), math.sqrt(3), rel_tol=1e-5)
 

@@ -74,7 +74,7 @@ def test_papers_that_are_not_in_the_corpus_are_named(inputs: RankingInputs) -> N
 UNRECORDED = """
 from annot.ranking.methods import Baseline, Method
 Method(rank=lambda inputs, topics: [])
-Baseline(score=lambda inputs, query, rows: rows * 1.0)
+Baseline(rank=lambda inputs, query, rows: rows * 1.0)
 """
 
 

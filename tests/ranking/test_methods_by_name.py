@@ -11,7 +11,8 @@ import pytest
 from annot.base.array_files import strings_of
 from annot.base.records import Paper
 from annot.ranking.methods import BASELINES, EMPTY_SCORE, METHODS, RankingInputs, Variant, method_named, rank_all
-from annot.ranking.word_vectors import Decomposition, WordVectors
+from annot.ranking.vectors import Vectors
+from annot.ranking.word_vectors import WordVectors
 from indexed import corpus_of, rank_pool
 
 PAPERS = [
@@ -146,7 +147,7 @@ def decomposed(inputs: RankingInputs) -> RankingInputs:
     basis[terms.index("one"), 0] = basis[terms.index("two"), 1] = 1
     rows = np.array([[1, 2], [0, 2], [1, 0], [0, 0], [0, 0]], np.float32)
     ids = strings_of(paper.paper_id for paper in PAPERS)
-    inputs.vectors["lsa"] = Decomposition(ids, rows, "lsa", "s", "cosine", {}, basis)
+    inputs.vectors["lsa"] = Vectors(ids, rows, "lsa", "s", "cosine", {}, basis=basis)
     return inputs
 
 

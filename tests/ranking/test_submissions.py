@@ -16,6 +16,7 @@ from annot.ranking.submission import (
     find_findings,
     refuse_findings,
     settle,
+    topics_of_papers,
 )
 
 WANTED = {"q": ("d1", "d2", "d3", "d4")}
@@ -103,17 +104,17 @@ def test_a_topic_counts_for_its_query_paper_and_of_several_the_best_rank_does() 
         "p-y": [ScoredDoc("c", 9.0), ScoredDoc("a", 8.0), ScoredDoc("b", 7.0)],
         "z": [ScoredDoc("a", 1.0)],
     }
-    found = by_query_paper(run, queries, {"a", "b", "c"})
-    assert {doc.doc_id for doc in found.rankings["p"][:2]} == {"a", "c"}
-    assert found.rankings["p"][2].doc_id == "b"
-    assert found.several == ("p",)
-    assert [(one.what, one.count, one.examples) for one in found.findings] == [
+    rankings, findings = by_query_paper(run, queries, {"a", "b", "c"})
+    assert {doc.doc_id for doc in rankings["p"][:2]} == {"a", "c"}
+    assert rankings["p"][2].doc_id == "b"
+    assert topics_of_papers(run, queries) == {"p": ["p-x", "p-y"]}
+    assert [(one.what, one.count, one.examples) for one in findings] == [
         ("missing query papers", 1, ("s",)),
         ("foreign queries", 1, ("z",)),
         ("foreign documents", 1, ("p-x out",)),
     ]
-    alone = by_query_paper({"s": [ScoredDoc("a", 1.0), ScoredDoc("a", 2.0)]}, queries, {"a"})
-    assert (alone.rankings["s"], alone.several) == ((ScoredDoc("a", 2.0),), ())
+    alone, _ = by_query_paper({"s": [ScoredDoc("a", 1.0), ScoredDoc("a", 2.0)]}, queries, {"a"})
+    assert alone["s"] == (ScoredDoc("a", 2.0),)
 
 
 @pytest.mark.parametrize(

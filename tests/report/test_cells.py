@@ -6,9 +6,11 @@ import re
 
 import pytest
 from annot.base.stats.values import Interval, Undefined
+from annot.base.words import read_words
 from annot.publishing.report.cells import (
     COEFFICIENT,
     GRADES,
+    HOURS,
     MEASURE,
     PERCENTAGE,
     POINTS,
@@ -40,6 +42,14 @@ def test_figure_and_ends_have_the_same_digits() -> None:
     assert str(Number(0.6551, COEFFICIENT, interval(0.54, 0.71))) == "0.66 [0.54, 0.71]"
     assert str(Number(0.436, SHARE, interval(0.396, 0.4863))) == "44% [40, 49]"
     assert str(Number(0.8148, COEFFICIENT, interval(0.80, 0.84))) == "0.815 [0.800, 0.840]"
+
+
+def test_marks_are_those_of_the_language_of_the_page() -> None:
+    german = read_words("de", overrides=None)
+    assert str(Number(0.6551, COEFFICIENT, interval(0.54, 0.71), say=german)) == "0,66 [0,54; 0,71]"
+    assert str(Number(0.5, COEFFICIENT, interval(-0.9, 0.99), say=german)).endswith(" [–]")
+    assert str(Number(1234.5, HOURS, say=german)) == "1.234,5"
+    assert str(Number(1234.5, HOURS, say=read_words("zh", overrides=None))) == "1,234.5"
 
 
 @pytest.mark.parametrize(

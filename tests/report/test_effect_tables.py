@@ -56,7 +56,8 @@ def test_beside_the_runs_are_the_gradings_of_all_queries() -> None:
 
 
 def test_an_order_names_ties_and_a_grading_of_some_queries_has_the_final_grades_below_it() -> None:
-    assert assessors.ranking_rows(found()) == [
+    (orders, *_) = assessors.orders(found())
+    assert list(orders.rows) == [
         ("final", 2, 9, 0, "bm25 61.23, lsa 58.00 = tfidf 58.00"),
         ("A", 2, 9, 1, "lsa 70.00, bm25 60.00, tfidf 10.00"),
         ("a1", 1, 4, 0, "lsa 50.00, bm25 25.00"),

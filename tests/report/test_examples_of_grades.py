@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from annot.base.names import OF_PAPERS
-from annot.base.records import Assignment, Decision, Judgement, Paper
+from annot.base.records import Assignment, Decision, Gold, Judgement, Paper
 from annot.publishing.report.sections import collection
 from annot.publishing.report.sections.collection import GradeExample, examples_body, grade_examples
 from annot.publishing.report.side_by_side import Screens
 from annot.store import trials
-from annot.store.models import Gold
 from annot.study.snapshot import read_snapshot
 from study_stages import copied, published
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairKey, Query
+from annot.base.records import Adjudication, Assessor, Assignment, Gold, Judgement, PairKey, Query
 from annot.judging.exchange.collecting import NO_OPTIONS, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject
 from annot.judging.rounds import judging, round_of
@@ -16,7 +16,6 @@ from annot.judging.rounds.trials import TrainingRound, _in_time
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, TRIALS, SourcedAnswer
-from annot.store.models import Gold
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Assessor, Assignment, Judgement, PairKey, Source
+from annot.base.records import Assessor, Assignment, Gold, Judgement, PairKey, Source
 from annot.judging.next_step import Facts
 from annot.judging.stage import Stage
 from annot.store import people, projects, runs, trials
 from annot.store.answers import TRIALS, SourcedAnswer
-from annot.store.models import Gold, ImportedSource
+from annot.store.models import ImportedSource
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.records import Gold
 from annot.store import trials
-from annot.store.models import Gold
 from worlds import QUERY, World
 
 EXPLAINED = ("Both count cells.", "the assessors agreed: same sensor", "slip: the second count is of frogs")

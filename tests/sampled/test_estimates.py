@@ -120,7 +120,7 @@ def test_over_all_draws_linear_measures_and_average_precision_are_without_bias(f
             [
                 lists._linear(lists.grades.gains, lists._weights(family[0], np.array([6, 6]))).value,
                 lists._precisions(hits).value,
-                [hits.estimate.sum()],
+                [hits.value.sum()],
                 lists.grades.at_least.sum(axis=0),
             ]
         )

@@ -7,7 +7,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
 from annot.measuring.evaluation.measures import MeasureSelection
-from annot.measuring.sampled.estimates import SampledGradings, SampledPools, pools_of
+from annot.measuring.sampled.estimates import DrawnPairs, SampledPools, pools_of
 from measured_runs import estimates
 
 PI = {"q": dict(zip("abcdefgh", (0.9, 0.5, 1.0, 0.25, 0.4, 0.3, 0.6, 0.2), strict=True)), "r": {"a": 1.0, "b": 0.5}}
@@ -20,7 +20,7 @@ RANKINGS = [[ScoredDoc(doc_id, -float(at)) for at, doc_id in enumerate(order)] f
 @pytest.mark.parametrize("predicted", [None, F])
 def test_a_grading_replaces_final_grades_of_drawn_pairs_alone(convention: str, measure: str, predicted: None) -> None:
     """d was not drawn, so that a grade of it counts nothing; b is in no grading, and keeps its final grade."""
-    sampled = SampledGradings(PI, FINAL, predicted, highest=3)
+    sampled = DrawnPairs(PI, FINAL, predicted, highest=3)
     rows = np.array([[3, 0, 1, 3, 0], [0, 2, 3, 0, 3]], dtype=np.int8)
     found = sampled.measured(
         RANKINGS, "q", tuple("acedh"), rows, convention=convention, measure=measure, relevant_from=2

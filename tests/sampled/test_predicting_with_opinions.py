@@ -105,7 +105,7 @@ def gained(judged: Grades, f: Rows, of: set[tuple[str, str]]) -> float:
     return sum(
         float(gain)
         for query_id, pool in pools.items()
-        for doc_id, gain in zip(pool.doc_ids, pool.gains.estimate, strict=True)
+        for doc_id, gain in zip(pool.doc_ids, pool.gains.value, strict=True)
         if (query_id, doc_id) in of
     )
 

@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.pools.selection import Distribution, QueryToMake, SheetRow, choose, even_choice, keys_of, papers_enough
+from annot.pools.selection import Distribution, SheetRow, choose, even_choice, keys_of, papers_enough
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sheet_rows import FACETS, PAPER_TYPES, PERIODS, row
@@ -17,7 +17,7 @@ from sheet_rows import FACETS, PAPER_TYPES, PERIODS, row
 
 def chosen_from(
     rows: Sequence[SheetRow], count: int, *, share: float = 0.5, seed: int = 13, min_rating: int | None = 3
-) -> tuple[tuple[QueryToMake, ...], Distribution]:
+) -> tuple[tuple[tuple[str, str], ...], Distribution]:
     return choose(
         rows,
         count=count,
@@ -55,7 +55,7 @@ def test_surveys_low_ratings_unrated_papers_and_papers_without_a_facet_are_left_
         row("bare", facets=()),
     ]
     chosen, found = chosen_from(rows, 6, share=0.5)
-    assert {query.paper_id for query in chosen} == {"ok0", "ok1", "ok2", "ok3"}
+    assert {paper_id for paper_id, _ in chosen} == {"ok0", "ok1", "ok2", "ok3"}
     assert found.left_out == (("no facet", 1), ("not rated", 1), ("rated below 3", 2), ("survey", 1))
     assert found.eligible == 4
 
@@ -67,8 +67,8 @@ def test_a_choice_keeps_its_promises(seed: int, count: int, share: float) -> Non
     chosen, found = chosen_from(rows, count, share=share, seed=seed)
     by_id = {entry.paper_id: entry for entry in rows}
     assert len(chosen) == len(set(chosen)) == count == found.queries
-    assert all(query.facet in by_id[query.paper_id].facets for query in chosen)
-    times = Counter(query.paper_id for query in chosen)
+    assert all(facet in by_id[paper_id].facets for paper_id, facet in chosen)
+    times = Counter(paper_id for paper_id, _ in chosen)
     assert max(times.values()) <= 2
     assert sum(number == 2 for number in times.values()) == found.two_facet_papers
     assert found.papers == len(times)
@@ -76,7 +76,7 @@ def test_a_choice_keeps_its_promises(seed: int, count: int, share: float) -> Non
         counted = Counter(getattr(by_id[paper_id], kind) for paper_id in times)
         assert {entry.value: entry.chosen for entry in shares if entry.chosen} == dict(counted)
     assert {entry.value: entry.chosen for entry in found.by_facet if entry.chosen} == dict(
-        Counter(query.facet for query in chosen)
+        Counter(facet for _, facet in chosen)
     )
     counts = [entry.chosen for shares in (found.by_period, found.by_type, found.by_facet) for entry in shares]
     assert found.imbalance == sum(number**2 for number in counts)

@@ -10,12 +10,12 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.study.workspace import Workspace
 from annot_systems import encoder_training
-from annot_systems.encoder_training import ExampleSampling, WrittenExamples, _Sampler
+from annot_systems.encoder_training import WrittenExamples, _Sampler
 from annot_systems.training_examples import DEV, TRAIN, CitationContext, recipe_of
 from small_study import DOCUMENTS, Small
 from study_stages import copied
 
-ALL = ExampleSampling(None, 1000, 0.0, 0)
+ALL = {"examples": None, "dev": 1000, "dev_share": 0.0, "seed": 0}
 """All that there is, and nothing held out."""
 
 
@@ -25,8 +25,8 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return copied(Small(), "queried", tmp_path_factory.mktemp("examples") / "study")
 
 
-def sampler(ws: Workspace, system: str, sampling: ExampleSampling = ALL) -> _Sampler:
-    return _Sampler(ws, recipe_of(system), sampling, {"p1", "p2", "p3", "p4"})
+def sampler(ws: Workspace, system: str, sampling: Mapping[str, Any] = ALL) -> _Sampler:
+    return _Sampler(ws, recipe_of(system), {"p1", "p2", "p3", "p4"}, **sampling)
 
 
 def contexts(*sets: str, said: int = 1) -> dict[tuple[str, ...], list[CitationContext]]:
@@ -40,7 +40,7 @@ def cocited(
     ws: Workspace,
     system: str,
     given: Mapping[tuple[str, ...], Sequence[CitationContext]],
-    sampling: ExampleSampling = ALL,
+    sampling: Mapping[str, Any] = ALL,
 ) -> tuple[list[Any], list[Any], dict[str, int]]:
     one = sampler(ws, system, sampling)
     train, dev = one.of_cocitations(given)
@@ -70,7 +70,7 @@ def test_two_contexts_of_a_set_are_an_example_of_sentences(ws: Workspace) -> Non
 
 def test_what_is_held_out_is_no_more_than_wanted(ws: Workspace) -> None:
     given = contexts("d00 d01 d02", "d03 d04 d05", "d06 d07 d08")
-    train, dev, _ = cocited(ws, "specter-cocite", given, ExampleSampling(None, 2, 1.0, 0))
+    train, dev, _ = cocited(ws, "specter-cocite", given, ALL | {"dev": 2, "dev_share": 1.0})
     assert (len(train), len(dev)) == (0, 2)
 
 
@@ -82,16 +82,16 @@ def test_sentences_of_abstracts_leave_out_the_query_papers(ws: Workspace) -> Non
     assert len(found) == 11 * 2  # of three sentences, two
     assert list(dev) == []
     assert +one.left_out == {"query papers of this study": 4}
-    held_out = sampler(ws, "ictsentbert", ExampleSampling(None, 5, 1.0, 0))
+    held_out = sampler(ws, "ictsentbert", ALL | {"dev": 5, "dev_share": 1.0})
     train, dev = held_out.of_abstracts()
     assert (len(list(train)), len(dev)) == (0, 5)
     assert +held_out.left_out == {"query papers of this study": 4}
-    few = sampler(ws, "ictsentbert", ExampleSampling(3, 5, 0.0, 0))
+    few = sampler(ws, "ictsentbert", ALL | {"examples": 3, "dev": 5, "dev_share": 0.0})
     assert len(list(few.of_abstracts()[0])) == 3
 
 
 def write(ws: Workspace, out: Path, system: str, **of: Any) -> WrittenExamples:
-    wanted = {"contexts": None, "sampling": ALL, "dry_run": False} | of
+    wanted = {"contexts": None, "dry_run": False, **ALL} | of
     return encoder_training.write_examples(ws, recipe_of(system), out=out, **wanted)
 
 
@@ -119,5 +119,5 @@ def test_without_an_example_nothing_is_written(ws: Workspace, tmp_path: Path) ->
         "11 left out: cites no paper of the corpus",
     }
     with pytest.raises(InputError, match="ictsentbert: no dev example"):
-        write(ws, tmp_path / "out", "ictsentbert", sampling=ExampleSampling(None, 5, 1e-9, 0))
+        write(ws, tmp_path / "out", "ictsentbert", dev=5, dev_share=1e-9)
     assert not (tmp_path / "out").exists()

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Assessor, Assignment, PairKey
+from annot.base.records import Assessor, Assignment, Gold, PairKey
 from annot.publishing.report.status_page import StatusWords
 from annot.steps import agreement, status_page, training
 from annot.store import people, projects, trials
 from annot.store.answers import JUDGEMENTS
-from annot.store.models import Gold, Plan
+from annot.store.models import Plan
 from annot.study.workspace import Workspace
 from small_study import QUERIES, RECORDED, FirstPairs, Small, judgement, sourced
 from study_stages import copied

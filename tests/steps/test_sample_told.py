@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Judgement
+from annot.base.records import Gold, Judgement
 from annot.base.stats.values import Interval
 from annot.formats.trec import write_qrels
 from annot.judging.progress import running_agreement
@@ -23,7 +23,6 @@ from annot.publishing.report.study import Study
 from annot.steps import evaluate, publish, qrels
 from annot.store import trials
 from annot.store.answers import JUDGEMENTS
-from annot.store.models import Gold
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace, write_file
 from sampled_study import WHOLE, grade_of, judged, pooled

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.names import sha256_of
-from annot.base.parallel import map_shards
+from annot.base.parallel import Engine, map_shards
 from annot.base.records import Paper
 from annot.base.settings import MachineSettings
 from annot.store import papers
@@ -25,7 +25,6 @@ from annot.store.papers import (
     put_files,
     read_columns,
 )
-from local_cluster import local_cluster
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -65,10 +64,9 @@ def test_papers_are_those_of_the_folder(corpus: Path, url: str) -> None:
     assert [ids_of(group) for group in groups] == [ids_of(group) for group in groups_of(corpus)]
 
 
-def test_workers_read_what_they_do_not_see(corpus: Path) -> None:
+def test_workers_read_what_they_do_not_see(corpus: Path, cluster: Engine) -> None:
     groups = unseen(corpus, f"file://{corpus.parent}/far")
-    with local_cluster() as engine:
-        assert list(map_shards(ids_of, groups, engine=engine)) == [["p00", "p01", "p02"], ["p10", "p11", "p12"]]
+    assert list(map_shards(ids_of, groups, engine=cluster)) == [["p00", "p01", "p02"], ["p10", "p11", "p12"]]
 
 
 def test_a_file_that_is_another_is_refused(corpus: Path) -> None:

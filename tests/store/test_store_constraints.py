@@ -17,10 +17,10 @@ JUDGEMENT = (
     "INSERT INTO judgement (source, query_id, doc_id, assessor, annotation, revision, grade, server, occasion, flags, "
     "payload, content_sha256, recorded_at, chain_sha256) VALUES ({}, '', 1, '[]', 'null', '', '', '')"
 )
-POOL = "INSERT INTO pool VALUES ('p1', 'blocks', 3, 500, 1, '[]', '[]', '[]', 0, '')"
+POOL = "INSERT INTO pool VALUES ('p1', 'blocks', 3, 500, 1, '[]', '[]', '[]', 0, '', NULL)"
 ENTRY = "INSERT INTO pool_entry VALUES ('p1', 'd1', 1)"
-DRAW = "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 1, NULL, 1, 0)"
-ADDITION = "INSERT INTO pool_addition VALUES ('p1', {}, NULL, NULL)"
+DRAW = "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 1, NULL, 1, 0, NULL)"
+ADDITION = "INSERT INTO pool_addition VALUES ('p1', {}, NULL, NULL, NULL)"
 PROJECT = (
     "INSERT INTO project (round, assessor, server, url, version, remote_id, set_back) "
     "VALUES ('judge', 'a1', 'one', 'http://one', '1', 7, '[]')"
@@ -52,9 +52,9 @@ def execute(store: Store, *statements: str) -> None:
         ((POOL, ENTRY), "INSERT INTO pool_entry VALUES ('p1', 'd2', 1)"),
         ((POOL, ENTRY), "INSERT INTO pool_entry VALUES ('p1', 'd2', 0)"),
         ((POOL,), DRAW),
-        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 0)"),
-        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 1)"),
-        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 4, 1.5, NULL, 1)"),
+        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 0, NULL)"),
+        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'bm25', 4, 1.5, 2, 1, NULL)"),
+        ((POOL, ENTRY, DRAW), "INSERT INTO draw VALUES ('p1', 'd1', 'cited', 4, 1.5, NULL, 1, NULL)"),
         ((), ADDITION.format("2, 'late', 13, '[]', NULL")),
         ((POOL,), ADDITION.format("1, 'late', 13, '[]', NULL")),
         ((POOL,), ADDITION.format("2, 'late', 0, '[]', NULL")),

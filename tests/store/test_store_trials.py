@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from annot.base.errors import InputError, StoreError
-from annot.base.records import Assignment, Judgement, PairKey
+from annot.base.records import Assignment, Gold, Judgement, PairKey
 from annot.store import people, projects, trials
 from annot.store.answers import JUDGEMENTS, TRIALS, SourcedAnswer
 from annot.store.database import Store
-from annot.store.models import Gold, Plan
+from annot.store.models import Plan
 from annot.store.projects import read_hidden
 
 AT = "2026-01-01T00:00:00+00:00"

@@ -13,7 +13,7 @@ from annot.base.records import Paper
 from annot.ranking.methods import EMPTY_SCORE, RankingInputs
 from annot.ranking.systems.papers import TERM_SYSTEMS, TermSystem
 from annot.ranking.systems.system import PooledQuery
-from annot.ranking.word_vectors import Decomposition
+from annot.ranking.vectors import Vectors
 from indexed import corpus_of
 
 BY_NAME: dict[str, TermSystem] = {system.name: system for system in TERM_SYSTEMS}
@@ -31,7 +31,7 @@ def inputs() -> Any:
     corpus = corpus_of(PAPERS)
     basis = np.eye(2, dtype=np.float32)
     rows = np.array([[1, 1], [1, 0], [0, 1], [0, 0]], np.float32)
-    made = Decomposition(strings_of("qabc"), rows, "lsa", "s", "cosine", {}, basis)
+    made = Vectors(strings_of("qabc"), rows, "lsa", "s", "cosine", {}, basis=basis)
     given = RankingInputs(corpus, word_vectors={}, vectors={"lsa": made}, averages={})
     return SimpleNamespace(topics=[TOPIC], ranking_inputs=given)
 

@@ -87,13 +87,12 @@ def test_triplets_are_those_of_the_citation_graph() -> None:
         expected = min(2, len(further))
         assert len(found) == expected + 3
         assert bool(why) == (expected < 2)
-        for place, one in enumerate(found):
-            assert one.query == query
-            assert one.positive in cited
-            assert one.negative not in cited | {query}
+        for place, (positive, negative) in enumerate(found):
+            assert positive in cited
+            assert negative not in cited | {query}
             if place < expected:
-                assert one.negative in further
-        assert len({one.negative for one in found[:expected]}) == expected
+                assert negative in further
+        assert len({negative for _, negative in found[:expected]}) == expected
         hard_found, easy_found = hard_found + expected, easy_found + 3
         # A paper more in the corpus, which nobody cites, moves no hard negative and no positive of these.
         assert triplets(query, citations, corpus, easy=0, hard=2, seed=1) == triplets(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from annot.base.records import Assignment, Judgement
+from annot.base.records import Assignment, Gold, Judgement
 from annot.judging.trial_answers import hidden_gold_of, recorded_substudy, substudy_of, substudy_on_record, training_of
 from annot.store import trials
 from annot.store.answers import TRIALS, SourcedJudgement
-from annot.store.models import Gold
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied

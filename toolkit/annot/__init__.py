@@ -44,9 +44,16 @@ else:
         "annot.api.opening": ("OpenStudy", "open_study"),
     }
     _MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
+    _RENAMED: dict[str, str] = {}
+    """Present name of each name that an earlier release had."""
 
     def __getattr__(name: str):
         """Load a public name when it is first used (PEP 562): `import annot` alone loads nothing heavy."""
+        if name in _RENAMED:
+            import warnings
+
+            warnings.warn(f"annot.{name} is called annot.{_RENAMED[name]} now", FutureWarning, stacklevel=2)
+            return __getattr__(_RENAMED[name])
         if name not in _MODULE_OF:
             raise AttributeError(f"module 'annot' has no attribute {name!r}")
         from importlib import import_module

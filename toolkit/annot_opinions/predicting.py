@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from statistics import mean
 
 from annot.base.records import grouped
-from annot.measuring.sampled_study import CheapLabel, Shares
+from annot.measuring.sampled.estimates import CheapLabel, Shares
 from annot.store.models import PoolSample
 from annot.store.pools import sample_judged_since
 from annot.study.snapshot import Snapshot

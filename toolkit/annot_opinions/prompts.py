@@ -9,13 +9,12 @@ from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.records import PairKey, grouped
+from annot.base.records import Gold, PairKey, grouped
 from annot.base.templating import render
 from annot.base.words import ENGLISH
 from annot.judging.exchange import outgoing
 from annot.labelstudio.studio_records import CANNOT_JUDGE
 from annot.labelstudio.tasks import cleaned
-from annot.store.models import Gold
 from annot.store.shown import Display, as_json
 from annot.study import guidelines
 from annot.study.outcome import Pair

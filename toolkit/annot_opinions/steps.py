@@ -18,7 +18,7 @@ import httpx
 from annot.base.array_files import held_alone
 from annot.base.errors import InputError, MissingInput, ModelError
 from annot.base.names import StudyVocabulary, counted, moment_now, near, verb
-from annot.base.records import Advance, Qrel
+from annot.base.records import Advance, Gold, Qrel
 from annot.base.settings import OpinionSettings
 from annot.formats.trec import MODEL_MARK, write_qrels
 from annot.judging.exchange.displayed_content import waiting_pairs
@@ -26,7 +26,7 @@ from annot.judging.exchange.outgoing import refuse_uncorrected
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
 from annot.publishing.report.terminal import table_text, wrapped
-from annot.store import models, pools, runs, trials
+from annot.store import pools, runs, trials
 from annot.store.models import AskedModel, ModelCall, Session
 from annot.store.shown import Display, as_json, content, display_parts, hash_of_text, keep_contents, texts_in
 from annot.study.outcome import Pair
@@ -262,10 +262,10 @@ def _examples_of(
     name: str,
     settings: OpinionSettings,
     before: AskedModel | None,
-    gold: Sequence[models.Gold],
+    gold: Sequence[Gold],
     facets: dict[str, str],
     pairs: Iterable[Pair],
-) -> list[models.Gold]:
+) -> list[Gold]:
     """Gold pairs that prompts show: those on record, or new ones for the facets of the pairs."""
     if before is None:
         return _examples(gold, facets, {facets[query_id] for query_id, _ in pairs}, settings.examples)
@@ -313,9 +313,9 @@ def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
     return sections[name]
 
 
-def _examples(gold: Iterable[models.Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[models.Gold]:
+def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
     """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
-    examples: list[models.Gold] = []
+    examples: list[Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
             sorted((pair for pair in gold if facets[pair.query_id] == facet), key=attrgetter("grade", "position")),

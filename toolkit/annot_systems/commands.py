@@ -64,8 +64,16 @@ def encoder_examples(
     from annot_systems import encoder_training as step
     from annot_systems.training_examples import recipe_of
 
-    sampling = step.ExampleSampling(examples, dev, dev_share, seed)
-    written = step.write_examples(ws, recipe_of(system), contexts=contexts, out=out, sampling=sampling, dry_run=dry_run)
+    written = step.write_examples(
+        *(ws, recipe_of(system)),
+        contexts=contexts,
+        out=out,
+        examples=examples,
+        dev=dev,
+        dev_share=dev_share,
+        seed=seed,
+        dry_run=dry_run,
+    )
     return Output(written, rendered("encoder-examples", written=written))
 
 

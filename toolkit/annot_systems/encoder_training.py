@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.array_files import held_alone
 from annot.base.errors import InputError, MissingInput
@@ -35,7 +35,6 @@ from annot_systems.training_examples import (
     Example,
     Examples,
     Recipe,
-    Triplet,
     as_record,
     cloze,
     contexts_of,
@@ -95,18 +94,6 @@ def _texts(files: Sequence[Path], advance: Advance) -> Iterator[CitingText]:
             raise InputError(f"{path}: not UTF-8 text at byte {error.start}") from None
 
 
-class ExampleSampling(NamedTuple):
-    """Kind and number of examples to draw."""
-
-    examples: int | None
-    """At most; None: the recipe's own number, or all."""
-    dev: int
-    """Dev examples, at most."""
-    dev_share: float
-    """Share of papers or sets that may give dev examples."""
-    seed: int
-
-
 @dataclass(frozen=True, slots=True)
 class WrittenExamples:
     """Number of examples written, and of those left out, by reason."""
@@ -119,41 +106,51 @@ class WrittenExamples:
 
 
 def write_examples(
-    ws: Workspace, recipe: Recipe, *, contexts: Path | None, out: Path, sampling: ExampleSampling, dry_run: bool
+    ws: Workspace,
+    recipe: Recipe,
+    *,
+    contexts: Path | None,
+    out: Path,
+    examples: int | None,
+    dev: int,
+    dev_share: float,
+    seed: int,
+    dry_run: bool,
 ) -> WrittenExamples:
     """Write `train.jsonl` and `dev.jsonl`; no query paper of the study is in them.
 
-    contexts: the file of `annot encoder contexts`; systems that are trained on co-citations need it. Raises InputError,
+    contexts: the file of `annot encoder contexts`; systems that are trained on co-citations need it. examples, dev,
+    dev_share: as in `_Sampler`. Raises InputError,
     and writes nothing, if there is no example to train on, or no dev example although some are wanted.
     """
     with ws.reading() as session:
         queries = frozenset(query.topic_id for query in read_queries(session) if query.sentences)
-    sampler = _Sampler(ws, recipe, sampling, queries)
+    sampler = _Sampler(ws, recipe, queries, examples, dev, dev_share, seed)
     if recipe.of == "triplets":
-        train, dev = sampler.of_citations()
+        train, held_out = sampler.of_citations()
     else:
         if recipe.of == "cloze":
-            train, dev = sampler.of_abstracts()
+            train, held_out = sampler.of_abstracts()
         elif contexts is None:
             raise MissingInput(
                 f"{recipe.system}: found no --contexts, expected a file of them",
                 hint="make one with `annot encoder contexts`",
             )
         else:
-            train, dev = sampler.of_cocitations(training_examples.read_contexts(contexts))
-        dev, alone = with_negatives(dev, seed=sampling.seed)
+            train, held_out = sampler.of_cocitations(training_examples.read_contexts(contexts))
+        held_out, alone = with_negatives(held_out, seed=seed)
         sampler.left_out.update(alone)
     first = list(itertools.islice(train, 1))
-    if not first or (sampling.dev_share and not dev):
+    if not first or (dev_share and not held_out):
         raise InputError(
             f"{recipe.system}: no {'dev example' if first else 'example to train on'}, so nothing is written",
             faults=[f"{count:,} left out: {reason}" for reason, count in sampler.left_out.most_common() if count],
             hint=f"add papers{' or contexts' if contexts else ''}, or change --dev-share",
         )
-    held_out = _written(out / DEV, dev, dry_run=dry_run)
-    train_on = _written(out / TRAIN, itertools.chain(first, train), dry_run=dry_run)
+    n_held_out = _written(out / DEV, held_out, dry_run=dry_run)
+    n_train = _written(out / TRAIN, itertools.chain(first, train), dry_run=dry_run)
     left_out = {reason: count for reason, count in sampler.left_out.most_common() if count}
-    return WrittenExamples(recipe.system, out, train_on, held_out, left_out)
+    return WrittenExamples(recipe.system, out, n_train, n_held_out, left_out)
 
 
 def _written(path: Path, examples: Iterable[Example], *, dry_run: bool) -> int:
@@ -182,9 +179,15 @@ class _Sampler:
 
     ws: Workspace
     recipe: Recipe
-    sampling: ExampleSampling
     queries: Set[str]
     """The query papers to leave out."""
+    examples: int | None
+    """Examples at most; None: the recipe's own number, or all."""
+    dev: int
+    """Dev examples at most."""
+    dev_share: float
+    """Share of papers or sets that may give dev examples."""
+    seed: int
     left_out: Counter[str] = field(default_factory=Counter)
 
     def of_citations(self) -> tuple[Iterator[Example], Sequence[Example]]:
@@ -194,33 +197,38 @@ class _Sampler:
         self.left_out[QUERY_PAPER] += len(read) - len(corpus)
         corpus_ids = set(corpus)
         citations = {paper_id: [cited for cited in read[paper_id] if cited in corpus_ids] for paper_id in corpus}
-        drawn: list[list[Triplet]] = []
+        drawn: list[list[tuple[str, tuple[str, str]]]] = []
         for names, most in self._sides(corpus):
-            side: list[Triplet] = []
+            side: list[tuple[str, tuple[str, str]]] = []
             for paper_id in names:
                 if most is not None and len(side) >= most:
                     self.left_out[NOT_NEEDED] += 1
                     continue
-                found, short = triplets(paper_id, citations, corpus, easy=EASY, hard=HARD, seed=self.sampling.seed)
-                side += found
+                found, short = triplets(paper_id, citations, corpus, easy=EASY, hard=HARD, seed=self.seed)
+                side += [(paper_id, others) for others in found]
                 self.left_out.update([short] if short else [])
             drawn.append(side[:most])
-        papers = find_papers(self.ws.corpus, {paper_id for side in drawn for name in side for paper_id in name})
+        papers = find_papers(
+            self.ws.corpus, {paper_id for side in drawn for query, others in side for paper_id in (query, *others)}
+        )
         train, dev = (
-            [Example(papers[name.query], papers[name.positive], papers[name.negative], (name.query,)) for name in side]
+            [
+                Example(papers[query], papers[positive], papers[negative], (query,))
+                for query, (positive, negative) in side
+            ]
             for side in drawn
         )
         return iter(train), dev
 
     def of_abstracts(self) -> tuple[Iterator[Example], Sequence[Example]]:
-        sampling, corpus, ids = self.sampling, self.ws.corpus, paper_ids(self.ws.corpus)
+        corpus, ids = self.ws.corpus, paper_ids(self.ws.corpus)
         (train, most), (dev, most_dev) = self._sides([paper_id for paper_id in ids if paper_id not in self.queries])
         self.left_out[QUERY_PAPER] += len(ids) - len(train) - len(dev)
 
         def examples(papers: Iterable[Paper]) -> Iterator[Example]:
             for paper in papers:
                 self.left_out["papers of one sentence"] += len(paper.sentences) < 2
-                yield from cloze(paper, sentences=CLOZE_SENTENCES, removed=CLOZE_REMOVED, seed=sampling.seed)
+                yield from cloze(paper, sentences=CLOZE_SENTENCES, removed=CLOZE_REMOVED, seed=self.seed)
 
         train_ids = set(train)
         stream = (paper for paper in read_papers(corpus) if paper.paper_id in train_ids)
@@ -231,7 +239,7 @@ class _Sampler:
     def of_cocitations(
         self, contexts: Mapping[training_examples.Papers, Sequence[training_examples.CitationContext]]
     ) -> tuple[Iterator[Example], Sequence[Example]]:
-        sampling, of_papers = self.sampling, self.recipe.of == "cocited papers"
+        of_papers = self.recipe.of == "cocited papers"
         sets = {}
         for papers, said in contexts.items():
             if self.queries & set(papers):
@@ -262,7 +270,7 @@ class _Sampler:
                 if not texts.keys() >= set(papers):
                     self.left_out["sets with a paper that is not in the corpus"] += 1
                 elif of_papers:
-                    said = contexts_of(papers, contexts[papers], seed=sampling.seed)
+                    said = contexts_of(papers, contexts[papers], seed=self.seed)
                     for first, second in itertools.combinations(papers, 2):
                         yield Example(texts[first], texts[second], None, papers, said)
                 else:
@@ -273,8 +281,8 @@ class _Sampler:
 
     def _sides(self, names: Sequence[str]) -> list[tuple[list[str], int | None]]:
         """Names to train on and names to hold out, each with the number of examples to draw; None: all."""
-        sides = split(names, dev_share=self.sampling.dev_share, seed=self.sampling.seed)
-        return list(zip(sides, (self.sampling.examples or self.recipe.examples, self.sampling.dev), strict=True))
+        sides = split(names, dev_share=self.dev_share, seed=self.seed)
+        return list(zip(sides, (self.examples or self.recipe.examples, self.dev), strict=True))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

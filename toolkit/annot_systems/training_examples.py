@@ -420,14 +420,6 @@ def _as_side(side: _Paper | str) -> Side:
     return side if isinstance(side, str) else Paper(side.paper_id, side.title, tuple(side.abstract))
 
 
-class Triplet(NamedTuple):
-    """Ids of one triplet before its texts are read."""
-
-    query: str
-    positive: str
-    negative: str
-
-
 def split(names: Sequence[str], *, dev_share: float, seed: int) -> tuple[list[str], list[str]]:
     """Names to train on and names to hold out, each in a drawn order; a name's side depends on itself alone."""
     keys = {name: float(generator(seed, "split", name).random()) for name in names}
@@ -437,8 +429,8 @@ def split(names: Sequence[str], *, dev_share: float, seed: int) -> tuple[list[st
 
 def triplets(
     paper_id: str, citations: Mapping[str, Sequence[str]], corpus: Sequence[str], *, easy: int, hard: int, seed: int
-) -> tuple[list[Triplet], str]:
-    """The triplets of one query paper, and the reason if there are fewer than wanted, else "".
+) -> tuple[list[tuple[str, str]], str]:
+    """Positive and negative of each triplet of one query paper, and the reason if there are fewer than wanted, else "".
 
     Cohan et al. 2020 (SPECTER): a positive is cited; a hard negative is cited by a paper that is cited, and not by the
     query; an easy one is any other paper. citations: of each paper of the corpus, within the corpus.
@@ -456,7 +448,7 @@ def triplets(
             candidate = corpus[int(random.integers(len(corpus)))]
             if candidate not in excluded:
                 negatives.append(candidate)
-    return [Triplet(paper_id, cited[int(random.integers(len(cited)))], negative) for negative in negatives], short
+    return [(cited[int(random.integers(len(cited)))], negative) for negative in negatives], short
 
 
 def contexts_of(papers: Papers, contexts: Sequence[CitationContext], *, seed: int) -> tuple[str, ...]:

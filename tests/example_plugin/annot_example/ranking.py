@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from annot.base.records import ScoredDoc, ranked
 from annot.base.settings import SystemSettings
-from annot.measuring.sampled_study import CheapLabel
+from annot.measuring.sampled.estimates import CheapLabel
 from annot.ranking.corpus import Corpus, Field, Rule, Sparse, with_data
 from annot.ranking.methods import by_terms
 from annot.ranking.search import TermFormula

@@ -80,8 +80,8 @@ class OpenStudy(NotebookResult):
         are those of a text. Titles of papers are read from the corpus when the table is first used.
         """
         snapshot = self._snapshot
-        topics = study_tables.listed_topics(snapshot.ws, snapshot.queries, snapshot.texts)
-        return tidy.listed(study_tables.TOPICS, topics)
+        columns = study_tables.topic_columns(snapshot.ws, snapshot.queries, snapshot.texts)
+        return tidy.listed(columns, sorted({query.topic_id for query in snapshot.queries}))
 
     @cached_property
     def papers(self) -> pd.DataFrame:

@@ -122,6 +122,21 @@ class ScoredDoc(NamedTuple):
 
 
 _scored_doc: Callable[[tuple[str, float]], ScoredDoc] = partial(tuple.__new__, ScoredDoc)
+
+
+class PlacedDoc(ScoredDoc):
+    """Document in a ranking of new documents alone, with its rank among all."""
+
+    rank: int
+
+    @classmethod
+    def at(cls, rank: int, doc: ScoredDoc) -> PlacedDoc:
+        """The document at this rank."""
+        placed = cls(*doc)
+        placed.rank = rank
+        return placed
+
+
 Ranking = tuple[ScoredDoc, ...]
 """Documents best first, in the order of `annot.base.records.in_order`."""
 
@@ -130,6 +145,9 @@ CITED = "cited"
 """Arm of the papers that the query paper cites; it has no ranking and no quota."""
 MANUAL = "manual"
 """Arm of the candidates that a person found; it has no ranking."""
+GROWN = "new documents"
+"""Method of an addition that draws from the documents that came with a version of the corpus, by every method that drew
+the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +163,9 @@ class Draw:
     rank: int | None
     score: float | None
     turn: int | None
+    new_rank: int | None = None
+    """Rank among the documents that came with a version of the corpus, if it was drawn from these alone; `rank` is then
+    that among all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +184,18 @@ class Addition:
     version: int
     """Version from 2, the drawn pool being 1; additions to several pools at once have one number."""
     method: str
-    """Method that ranked the papers; `manual` if a person found them."""
+    """Method that ranked the papers; `manual` if a person found them, `GROWN` if every method drew new ones."""
     depth: int | None
-    """Number of the method's best papers that are in the pool since; None if a person found them."""
+    """Number of the method's best papers that are in the pool since; None if a person found them, and for `GROWN` the
+    number that each method draws."""
     documents: tuple[str, ...]
     reason: str | None
     made_by: str | None
     """Person who added them; stays in the database, as does `made_at`."""
     made_at: str | None
     """Moment in ISO 8601, UTC."""
+    corpus: str | None = None
+    """Version of the corpus that it was drawn from; None without versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +221,13 @@ class Pool:
     entries: tuple[PoolEntry, ...]
     additions: tuple[Addition, ...] = ()
     """Additions after the draw, the oldest first. Their methods are in `methods`, behind those that drew."""
+    corpus: str | None = None
+    """Version of the corpus that it was drawn from; None for the first, or without versions."""
+
+    @property
+    def of_corpus(self) -> str | None:
+        """Version of the corpus that all methods have drawn from last; None for the first."""
+        return next((one.corpus for one in reversed(self.additions) if one.method == GROWN), self.corpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +398,21 @@ class Decision(OfPair):
     origin: Literal["agreed", "adjudicated"]
     adjudicator: str | None = None
     reason: str | None = None
+
+
+class Gold(NamedTuple):
+    """A pair with the grade that assessors in training are to learn. `position` is its place, from 1."""
+
+    query_id: str
+    doc_id: str
+    grade: int
+    why: str
+    position: int
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(query_id, doc_id)."""
+        return self.query_id, self.doc_id
 
 
 class Qrel(NamedTuple):

@@ -79,9 +79,12 @@ class Words:
         """A value as it is written in this language."""
         if isinstance(value, bool | str) or not isinstance(value, int | float):
             return str(value)
+        return self.marked(f"{value:,}" if isinstance(value, int) else f"{value:,g}")
+
+    def marked(self, figure: str) -> str:
+        """A figure such as `1,234.5` with the marks of this language."""
         marks = {",": self("numbers.thousands"), ".": self("numbers.decimal")}
-        plain = f"{value:,}" if isinstance(value, int) else f"{value:,g}"
-        return "".join(marks.get(letter, letter) for letter in plain)
+        return "".join(marks.get(letter, letter) for letter in figure)
 
     def date(self, day: date) -> str:
         """A day with its month in words."""

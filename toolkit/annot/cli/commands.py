@@ -247,6 +247,31 @@ def _unwrapped(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
+RENAMED: dict[str, tuple[str, str]] = {}
+"""Present words of each command or option that a release called otherwise, and the release that announced it, such as
+`"corpus list": ("corpus show", "1.1")` or `"status --table": ("status --csv", "1.1")`."""
+
+
+def with_new_names(typed: list[str]) -> list[str]:
+    """The words of a call with the present names of a command and its options.
+
+    An earlier name works in the minor version that announced the new one and in the next, and says so.
+    """
+    words = list(typed)
+    for old, (new, announced) in RENAMED.items():
+        major, minor = map(int, announced.split("."))
+        command, _, option = old.partition(" --")
+        count, of_option = len(command.split()), re.compile(rf"--{option}(?==|$)")
+        if words[:count] != command.split() or [*map(int, __version__.split(".")[:2])] >= [major, minor + 2]:
+            continue
+        renamed = new.split() if not option else words[:count]
+        renamed += [of_option.sub(new.split()[-1], word) if option else word for word in words[count:]]
+        if renamed != words:
+            say(f"`annot {old}` is an earlier name, which works before annot {major}.{minor + 2}: write `annot {new}`")
+        words = renamed
+    return words
+
+
 class AllCommands(TyperGroup):
     """The program `annot`. A command is loaded when it is called or when its help is shown."""
 
@@ -271,7 +296,7 @@ class AllCommands(TyperGroup):
             verbs = [words.partition(" ")[2] for words in BY_WORDS if words.startswith(f"{first} ")]
             listed: dict[str, Any] = {verb: TyperCommand(verb, help=self.help_of(f"{first} {verb}")) for verb in verbs}
             return first, ListedVerbs(name=first, commands=listed), []
-        return super().resolve_command(ctx, args)
+        return super().resolve_command(ctx, args if ctx.resilient_parsing else with_new_names(args))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command; one that is not known here may be of a plug-in that the study names."""
@@ -525,7 +550,8 @@ def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, change
     from annot.study.workspace import Workspace
 
     try:
-        study = ws if ws is not None else Workspace.open(folder or Path())
+        # The start of servers may have changed the settings.
+        study = ws if ws is not None and words != "studio up" else Workspace.open(ws.root if ws else folder or Path())
         say(f"next: {next_of(study)}")
     except AnnotError:
         # The command has done its work; the next command will report why the study cannot be read.

@@ -16,7 +16,7 @@ from annot.base.names import counted
 from annot.cli import options
 from annot.cli.commands import command, group, held, keep_backup
 from annot.cli.options import argument, flag, one_of, only_with, option, recorded, refuse_beside, setting
-from annot.cli.output import WAITING, Output, emit, listing, progress, rendered, say, table
+from annot.cli.output import WAITING, Output, emit, listing, progress, rendered, say, table, tabled
 
 if TYPE_CHECKING:
     from annot.judging.exchange.collecting import PullCursor, PulledProject, PullResult
@@ -196,9 +196,7 @@ def status(
 
     one_of(page=page, adjudication=adjudication, returned=returned)
     if adjudication:
-        return listing(
-            step.ADJUDICATION, step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`"
-        )
+        return tabled(step.adjudication(ws), empty="no pairs planned yet; plan them with `annot plan`")
     if returned:
         from annot.steps import changes
 

@@ -1,7 +1,7 @@
 """Publish and keep: the report, the release, backups, checks, the local Label Studio and the doctor."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -379,16 +379,16 @@ def studio_nightly(
         return Output(units, "\n".join(units.lines))
     with progress("pulling, backing up and checking") as advance:
 
-        def pull(_: Path) -> "Iterator[AnnotError | None]":
+        def pull(_: Path) -> "Sequence[AnnotError | None]":
             pulled, refused = exchange.pull_sent(ws, advance=advance)
-            yield from (*refused, pulled.finding("annot pull"))
+            return *refused, pulled.finding("annot pull")
 
-        def back_up(path: Path) -> "Iterator[AnnotError | None]":
+        def back_up(path: Path) -> "Sequence[AnnotError | None]":
             backing_up.backup(ws, path, dry_run=False, advance=advance)
-            yield None
+            return ()
 
-        def look(_: Path) -> "Iterator[AnnotError | None]":
-            yield checking.check(ws, None, release=None, advance=advance).finding
+        def look(_: Path) -> "Sequence[AnnotError | None]":
+            return (checking.check(ws, None, release=None, advance=advance).finding,)
 
         parts: dict[str, step.Part] = {"pull": pull, "backup": back_up, "check": look}
         night = step.nightly(ws, parts, now=datetime.now().astimezone())

@@ -169,10 +169,14 @@ def listing(
     columns: Columns[Row], rows: Sequence[Row], *, empty: str = "", data: object = None, notes: Sequence[str] = ()
 ) -> Output:
     """Records as a table for people, or the words `empty` if there are none. data: the result that they are part of."""
+    return tabled(columns.of(rows), empty=empty, data=rows if data is None else data, notes=notes)
+
+
+def tabled(table: Table, *, empty: str = "", data: object = None, notes: Sequence[str] = ()) -> Output:
+    """A table for people, and its records for programs; arguments as in `listing`."""
     from annot.publishing.report.terminal import table_text
 
-    table = columns.of(rows)
-    return Output(rows if data is None else data, table_text(table) or empty, notes, tables=[table])
+    return Output(table.records if data is None else data, table_text(table) or empty, notes, tables=[table])
 
 
 def rendered(name: str, **values: object) -> str:

@@ -84,19 +84,40 @@ def corpus_add(
     partial: Annotated[
         bool, flag("--partial", "Add the others even if more than one record in twenty cannot be read.")
     ] = False,
+    version: Annotated[
+        str | None,
+        option(
+            "Name of a new version of the corpus. Required with new papers once pairs were sent or judged.", shown=False
+        ),
+    ] = None,
+    first: Annotated[str | None, option("Name of the first version, when the second begins.", shown="1")] = None,
+    reason: Annotated[str | None, option("Why there is a new version.", shown=False)] = None,
     dry_run: options.DryRunOption = False,
 ) -> Output:
     """Add papers or other documents from files. Lists what was left out, with reasons, and changes made to texts.
+
+    After pools were drawn, new papers make a new version of the corpus (--version): earlier pools stay, and
+    `annot pool --grow` draws from the new papers.
 
     Without --corrected, a paper whose id is in the corpus already is left out. With it, the new record counts from now
     on. Pairs that were judged on the earlier text wait for your decision: see `annot corpus corrected`.
     """
     from annot.corpus.adding import by_format
+    from annot.corpus.versions import VersionWanted
     from annot.publishing.report.tables import sentences
     from annot.steps import corpus as step
 
     with progress("reading papers") as advance:
-        added = step.add(ws, files, form=form, dry_run=dry_run, advance=advance, corrected=corrected, partial=partial)
+        added = step.add(
+            ws,
+            files,
+            form=form,
+            dry_run=dry_run,
+            advance=advance,
+            corrected=corrected,
+            partial=partial,
+            version=VersionWanted(version, first, reason),
+        )
     words = {"noun": ws.settings.document_word, "files": added.files, "reported": step.REPORTED}
     words |= {"formats": by_format(added.files), "labels": ws.settings.labels.names}
     cleaned = sentences("cleaned.cleaned", cleanings=added.cleaned, noun=words["noun"])

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near, shown
+from annot.base.records import Gold
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -569,18 +570,9 @@ def written_sheet(rows: Iterable[Iterable[object]]) -> str:
 GOLD_COLUMNS = ("query_id", "doc_id", "grade", "why")
 
 
-class GoldLine(NamedTuple):
-    """A row: a pair with its grade, and why it has it; `why` may be empty."""
-
-    query_id: str
-    doc_id: str
-    grade: int
-    why: str
-
-
-def write_gold(rows: Iterable[GoldLine]) -> str:
+def write_gold(rows: Iterable[Gold]) -> str:
     """The table, with tabs between cells."""
-    return _with_tabs([GOLD_COLUMNS, *rows])
+    return _with_tabs([GOLD_COLUMNS, *(row[: len(GOLD_COLUMNS)] for row in rows)])
 
 
 def _with_tabs(rows: Iterable[Iterable[object]]) -> str:
@@ -588,14 +580,14 @@ def _with_tabs(rows: Iterable[Iterable[object]]) -> str:
     return "".join("\t".join(guarded(" ".join(str(cell).split())) for cell in row) + "\n" for row in rows)
 
 
-def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collection[str]) -> tuple[GoldLine, ...]:
+def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collection[str]) -> tuple[Gold, ...]:
     """The rows, in order. grades: the scale. queries: those of the study.
 
     Tabs, commas or semicolons between cells. Raises InputError with the line of every grade off the scale, unknown
     query, empty id and pair that is listed twice.
     """
     faults = Faults(name)
-    lines_by_pair: dict[tuple[str, str], GoldLine] = {}
+    lines_by_pair: dict[tuple[str, str], Gold] = {}
     for line, cells in read_columns(data, faults, columns=GOLD_COLUMNS):
         query_id, doc_id, grade = cells["query_id"], cells["doc_id"], cells["grade"]
         if query_id not in queries:
@@ -607,7 +599,9 @@ def read_gold(data: bytes, *, name: str, grades: Sequence[int], queries: Collect
         elif (query_id, doc_id) in lines_by_pair:
             faults.add(f"{query_id} {doc_id}: given twice", line=line)
         else:
-            lines_by_pair[query_id, doc_id] = GoldLine(query_id, doc_id, int(grade), cells["why"])
+            lines_by_pair[query_id, doc_id] = Gold(
+                *(query_id, doc_id, int(grade), cells["why"]), position=len(lines_by_pair) + 1
+            )
     hint = "columns query_id, doc_id, grade and why; `annot train gold` without a file draws some"
     faults.raise_if_any(hint=hint, found=lines_by_pair, nothing="found no gold pair")
     return tuple(lines_by_pair.values())
@@ -676,28 +670,6 @@ def read_full_texts(data: bytes, *, name: str, ids: Collection[str] | None) -> d
 SHEET = "errors.csv"
 KEPT = ("query_id", "doc_id", "kind", "note")
 """The columns that are read back."""
-
-
-class ErrorRow(NamedTuple):
-    """One pair that systems get wrong, as the lead sees it."""
-
-    query_id: str
-    doc_id: str
-    kind: str
-    note: str
-    facet: str
-    grade: int | None
-    """None if no system gets the pair wrong any more; the lead's note on it stays."""
-    irrelevant_near_the_top: str
-    """`system (rank), ...`"""
-    relevant_far_down: str
-    title: str
-
-
-def write_error_sheet(rows: Iterable[ErrorRow], *, faceted: bool) -> str:
-    """The sheet as text. faceted: with the facet of each pair."""
-    fields = [name for name in ErrorRow._fields if faceted or name != "facet"]
-    return written_sheet([fields, *(tuple(getattr(row, name) for name in fields) for row in rows)])
 
 
 def read_error_sheet(data: bytes, *, name: str, kinds: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:

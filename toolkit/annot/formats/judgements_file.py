@@ -364,12 +364,17 @@ def pool_lines(pool: Pool) -> str:
 
     The lines do not name the person who added something, nor the time.
     """
-    record = asdict(pool)
+    record = asdict(pool, dict_factory=_without_versions)
     entries, additions = record.pop("entries"), record.pop("additions")
     if additions:
-        names = ("version", "method", "depth", "reason", "documents")
-        record["additions"] = [{name: addition[name] for name in names} for addition in additions]
+        names = ("version", "method", "depth", "reason", "documents", "corpus")
+        record["additions"] = [{name: addition[name] for name in names if name in addition} for addition in additions]
     return json_lines([record, *entries])
+
+
+def _without_versions(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields, without those about versions of the corpus if there are none."""
+    return {name: value for name, value in fields if value is not None or name not in ("corpus", "new_rank")}
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
-from annot.base.records import WRITTEN, Qrel, Query, Ranking, ScoredDoc, Topic, in_order, nested
+from annot.base.records import WRITTEN, PlacedDoc, Qrel, Query, Ranking, ScoredDoc, Topic, in_order, nested
 from annot.formats.input_files import read_models, unicode_of_start
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -225,10 +225,11 @@ def score_of(text: str, faults: Faults, *, line: int) -> float | None:
     return None
 
 
-def _lines(query_id: str, documents: Iterable[ScoredDoc], tag: str) -> str:
+def _lines(query_id: str, documents: Collection[ScoredDoc], tag: str) -> str:
+    places = {doc.doc_id: doc.rank for doc in documents if isinstance(doc, PlacedDoc)}
     return "".join(
         [
-            f"{query_id} Q0 {doc_id} {rank} {_written(score)} {tag}\n"
+            f"{query_id} Q0 {doc_id} {places.get(doc_id, rank)} {_written(score)} {tag}\n"
             for rank, (doc_id, score) in enumerate(in_order(documents), 1)
         ]
     )

@@ -162,24 +162,6 @@ COEFFICIENTS = ("alpha_ordinal", "percent")
 
 
 @dataclass(frozen=True, slots=True)
-class DifferingPair:
-    """A pair on which the assessors differ."""
-
-    query_id: str
-    doc_id: str
-    facet: str
-    grades: tuple[int, ...]
-    """Grades in rising order, so that a place reveals no person."""
-    comments: tuple[tuple[int | str, str], ...]
-    """(grade or reason for none, comment), in the order of the grades."""
-
-    @property
-    def gap(self) -> int:
-        """The largest difference between two grades."""
-        return self.grades[-1] - self.grades[0]
-
-
-@dataclass(frozen=True, slots=True)
 class GradePair:
     """Two grades that were given to the same pair of a facet."""
 
@@ -189,18 +171,6 @@ class GradePair:
     pairs: int
     of: int
     """Pairs of the facet with two grades or more in the period."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Comment on a pair."""
-
-    query_id: str
-    doc_id: str
-    facet: str
-    answer: int | str
-    """The grade, or the reason for none."""
-    comment: str
 
 
 class Meeting:
@@ -227,27 +197,33 @@ class Meeting:
             )
         held_back = period & asked_again(snapshot)
         to_discuss = {pair: complete[pair] for pair in sorted(period - held_back)}
-        differing = sorted(_differing(to_discuss, facets), key=lambda row: (-row.gap, row.query_id, row.doc_id))
+        differing = sorted(
+            (answers for answers in map(_ordered, to_discuss.values()) if gap_of(answers)),
+            key=lambda answers: (-gap_of(answers), answers[0].pair),
+        )
         self.since, self.until = start.astimezone(UTC).isoformat(), newest.astimezone(UTC).isoformat()
         """ISO 8601, UTC; the latter is the moment of the newest answer."""
         self.pairs = len(period)
         """Pairs of the period that all of their assessors have answered."""
         self.differing = len(differing)
+        self.facets = facets
+        """Facet of each query."""
         self.widest = tuple(differing[:WIDEST])
+        """Answers on the pairs whose grades differ most, in an order that reveals no person."""
         self.recurring = _recurring(to_discuss, facets)
         """The most frequent first."""
         self.cannot_judge = _most_frequent(
             answer.cannot_judge for answers in to_discuss.values() for answer in answers if answer.cannot_judge
         )
         """Reasons and how often, the most frequent first."""
-        shown = {(row.query_id, row.doc_id) for row in self.widest}
+        shown = {answers[0].pair for answers in self.widest}
         self.remarks = tuple(
-            Remark(*pair, facets[pair[0]], _grade_or_reason(answer), answer.comment)
+            answer
             for pair, answers in to_discuss.items()
             for answer in _ordered(answers)
             if answer.comment and pair not in shown
         )
-        """Comments on other pairs than the widest, by query."""
+        """Answers with a comment on other pairs than the widest, by query."""
         self.held_back = len(held_back)
         """Number of pairs of the period that a person is asked about again and that must not be discussed yet."""
         self.without_moment = len(complete) - len(timed)
@@ -292,14 +268,10 @@ def asked_again(snapshot: Snapshot) -> set[Pair]:
     return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.asked) not in answered}
 
 
-def _differing(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> Iterable[DifferingPair]:
-    for (query_id, doc_id), answers in to_discuss.items():
-        grades = sorted(answer.grade for answer in answers if answer.grade is not None)
-        if len(set(grades)) > 1:
-            comments = tuple(
-                (_grade_or_reason(answer), answer.comment) for answer in _ordered(answers) if answer.comment
-            )
-            yield DifferingPair(query_id, doc_id, facets[query_id], tuple(grades), comments)
+def gap_of(answers: Iterable[Judgement]) -> int:
+    """The largest difference between two of the grades."""
+    grades = [answer.grade for answer in answers if answer.grade is not None]
+    return max(grades) - min(grades) if grades else 0
 
 
 def _recurring(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:
@@ -314,12 +286,8 @@ def _recurring(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) 
 
 
 def _ordered(answers: Iterable[Judgement]) -> list[Judgement]:
-    """Comments by grade and text, so that a place reveals no person."""
+    """Answers by grade and comment, so that a place reveals no person."""
     return sorted(answers, key=lambda answer: (answer.grade is None, answer.grade or 0, answer.comment or ""))
-
-
-def _grade_or_reason(answer: Judgement) -> int | str:
-    return str(answer.cannot_judge) if answer.grade is None else answer.grade
 
 
 def _most_frequent(reasons: Iterable[str | None]) -> tuple[tuple[str, int], ...]:

@@ -22,6 +22,8 @@ class Facts(NamedTuple):
     queries: int = 0
     pooled: int = 0
     """Queries that have a pool."""
+    to_grow: str = ""
+    """Version of the corpus of which pools have not drawn the new documents; empty if all have."""
     redraw: bool = False
     """True if the settings of pools have changed since they were drawn, and nothing is planned."""
     unread: bool = False
@@ -104,26 +106,18 @@ class Facts(NamedTuple):
     """Folder of the release."""
 
 
-class Next(NamedTuple):
-    """A command, why it is next, and who has to do something before it."""
-
-    command: str
-    """Text to type; words in capitals are for the lead to decide. Empty if nothing is left to do."""
-    why: str
-    who: str = "you"
-
-    def __str__(self) -> str:
-        return f"{self.command} ({self.why})" if self.command else self.why
-
-
 class Rule(NamedTuple):
     """A line of the way. Its texts are filled in from the facts."""
 
     when: Callable[[Facts], object]
     command: str
+    """Text to type; words in capitals are for the lead to decide. Empty if nothing is left to do."""
     why: str
     who: str = "you"
     """Person who acts first; the command follows."""
+
+    def __str__(self) -> str:
+        return f"{self.command} ({self.why})" if self.command else self.why
 
 
 LETTER = "a letter for {without_letter} that says where to begin"
@@ -155,6 +149,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.papers and not f.elsewhere and f.pooled < f.queries, "annot pool{grow}", "{unpooled} without a pool"
     ),
+    Rule(lambda f: f.to_grow, "annot pool --grow", "no pool has new documents of version {to_grow} of the corpus yet"),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
     Rule(lambda f: f.seats, "annot assessor add NAME --account EMAIL", "a plan needs at least {seats}"),
     Rule(
@@ -295,11 +290,10 @@ OF_THE_WAY = frozenset(
 """Commands in the table, without `annot` and options. A word after a command may be its verb or an argument."""
 
 
-def next_step(facts: Facts) -> Next:
-    """The next step."""
-    rule = rule_of(facts)
-    words = _words(facts)
-    return Next(rule.command.format_map(words), rule.why.format_map(words), rule.who.format_map(words))
+def next_step(facts: Facts) -> Rule:
+    """The next step: the first rule that holds, in words."""
+    rule, words = rule_of(facts), _words(facts)
+    return Rule(rule.when, *(text.format_map(words) for text in rule[1:]))
 
 
 def rule_of(facts: Facts) -> Rule:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
-from annot.judging.next_step import Facts, Next, next_step, rule_of
+from annot.judging.next_step import Facts, Rule, next_step, rule_of
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
 from annot.store.models import Session, StoredRound
-from annot.store.pools import read_queries, read_sample, read_topics, to_judge
+from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.outcome import Pair, outcome_of, texts_of
@@ -38,7 +38,7 @@ PRODUCTS = {
 """Files in exports/ that commands make of the study, by command."""
 
 
-def next_of(ws: Workspace) -> Next:
+def next_of(ws: Workspace) -> Rule:
     """The next step of the study."""
     with ws.opened() as study, study.reading() as session:
         return next_step(Stage(session, study).facts())
@@ -173,6 +173,7 @@ class Stage:
         return facts._replace(
             queries=len(self.queries),
             pooled=len(pooled),
+            to_grow=self._to_grow() if here else "",
             seats=missing_people if here and not planned else 0,
             planned=len(outcome.planned),
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
@@ -190,6 +191,16 @@ class Stage:
 
     def _current(self, product: str) -> bool:
         return is_current(self.made, product, self.states)
+
+    def _to_grow(self) -> str:
+        """Newest version of the corpus, if pools were drawn from an earlier one; else empty."""
+        versions = read_corpus_versions(self.session)
+        if not versions:
+            return ""
+        newest = versions[-1].version
+        drawn = pools.read_pools(self.session).values()
+        later = any(pool.per_method and is_after(versions, newest, pool.of_corpus) for pool in drawn)
+        return newest if later else ""
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
@@ -307,7 +318,13 @@ class Stage:
         # Imported here alone: most commands need nothing of servers.
         from annot.judging.exchange import servers
 
+        working = {*facts.training, *facts.to_judge, *facts.to_settle}
+        new = servers.without_their_tasks(self.ws, working, self.projects)
         return facts._replace(
+            to_train=tuple(sorted({*facts.to_train, *new.intersection(facts.training)})),
+            to_send=facts.to_send + sum(facts.to_judge[name] for name in new.intersection(facts.to_judge)),
+            disputes_to_send=facts.disputes_to_send
+            + sum(facts.to_settle[name] for name in new & facts.to_settle.keys()),
             serverless=servers.serverless(
                 self.ws, sorted(self.judges | self.adjudicators), is_new=not (self.projects or facts.judged)
             ),
@@ -388,7 +405,7 @@ class Stage:
         # Imported once all grades are there, as for the qrels.
         from annot.judging.states import remembered_findings
 
-        return [finding.state for finding in remembered_findings(self.ws, self.states) if finding.state.refused]
+        return [state for state in remembered_findings(self.ws, self.states) if state.refused]
 
     def _qrels_hold(self) -> bool:
         # Imported once all grades are there: until then the next step needs none of these modules.

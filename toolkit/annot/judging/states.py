@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from annot import __version__
 from annot.base.errors import InputError, MissingInput
@@ -181,22 +180,17 @@ class StudyState:
     notice: str = "untrue"
     """Sentence on pages: a block of `templates/report/states.j2`."""
 
+    def lines(self, shown_by: Sequence[str]) -> tuple[str, ...]:
+        """A line for each of the first few of `shown_by`, with the state before it and the remedy after it."""
+        rest_count = len(shown_by) - SHOWN
+        rest = (f"{rest_count} more; `annot check {self.part}` lists all",) if rest_count > 0 else ()
+        shown = (*shown_by[:SHOWN], *rest)
+        shown = (", ".join(shown),) if self.names else shown
+        return tuple(f"{self.says}: {words}; {self.remedy}" for words in shown)
 
-class StateFinding(NamedTuple):
-    """A state that a study is in."""
 
-    state: StudyState
-    words: tuple[str, ...]
-    """Everything that shows it."""
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """A line for each of the first few, with the state before it and the remedy after it."""
-        rest_count = len(self.words) - SHOWN
-        rest = (f"{rest_count} more; `annot check {self.state.part}` lists all",) if rest_count > 0 else ()
-        shown = (*self.words[:SHOWN], *rest)
-        shown = (", ".join(shown),) if self.state.names else shown
-        return tuple(f"{self.state.says}: {words}; {self.state.remedy}" for words in shown)
+StateFindings = Mapping[StudyState, tuple[str, ...]]
+"""The states that a study is in, and everything that shows each."""
 
 
 def lines_of_state(state: StudyState, study: Examination) -> tuple[str, ...]:
@@ -440,10 +434,10 @@ STATES: tuple[StudyState, ...] = (
 """Every state that is looked for, in the order of the work."""
 
 
-def findings_of(study: Examination) -> tuple[StateFinding, ...]:
+def findings_of(study: Examination) -> StateFindings:
     """The states that the study is in."""
     findings = ((state, words_of(state, study)) for state in STATES)
-    return tuple(StateFinding(state, words) for state, words in findings if words)
+    return {state: words for state, words in findings if words}
 
 
 def words_of(state: StudyState, study: Examination) -> tuple[str, ...]:
@@ -470,9 +464,7 @@ MEMORY_FILE = "states.json"
 """Below `.annot/`."""
 
 
-def remembered_findings(
-    ws: Workspace, states: States, *, on: Collection[str] | None = None
-) -> tuple[StateFinding, ...]:
+def remembered_findings(ws: Workspace, states: States, *, on: Collection[str] | None = None) -> StateFindings:
     """The findings of `findings_of`, remembered. A finder runs again only if a file that it reads has another size or
     date, or a row of a database on a server was written.
 
@@ -493,7 +485,7 @@ def remembered_findings(
             # A study that can only be read is looked at again each time.
             write_file(path, json.dumps(memory, sort_keys=True))
     findings = ((state, tuple(memory[state.says]["words"])) for state in looked_at)
-    return tuple(StateFinding(state, words) for state, words in findings if words)
+    return {state: words for state, words in findings if words}
 
 
 def _read(ws: Workspace) -> dict[str, dict[str, list[str]]]:

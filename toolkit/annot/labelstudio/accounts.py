@@ -128,6 +128,11 @@ def _append_password(path: Path, pseudonym: str, email: str, password: str) -> N
     path.chmod(0o600)
 
 
+PASSWORDS = "passwords.tsv"
+SECRET_KEYS = {"admin.json": ("password", "token"), DATABASE: ("POSTGRE_PASSWORD",), "elsewhere.json": ("token",)}
+"""Entries that are secret, by file in the folder of a server."""
+
+
 class LocalSecrets(NamedTuple):
     """Secrets of a local server; sets are empty if there is none."""
 
@@ -152,40 +157,33 @@ def local_secrets(folder: Path) -> LocalSecrets:
     addresses: set[str] = set()
     names: set[str] = set()
     tokens: set[str] = set()
-    administrator, passwords, elsewhere = folder / "admin.json", folder / "passwords.tsv", folder / "elsewhere.json"
-    postgres = folder / DATABASE
-    environment, database = folder / "data" / ".env", folder / "data" / "label_studio.sqlite3"
-    path = administrator
-    try:
-        if administrator.is_file():
-            account = json.loads(administrator.read_text(encoding="utf-8"))
-            addresses.add(account["email"])
-            tokens.update((account["password"], account["token"]))
-        path = passwords
-        if passwords.is_file():
-            password_of = read_passwords(passwords)
+
+    def read(path: Path) -> None:
+        if path.name == PASSWORDS:
+            password_of = read_passwords(path)
             addresses.update(password_of)
             tokens.update(password_of.values())
-        path = postgres
-        if postgres.is_file():
-            tokens.add(json.loads(postgres.read_text(encoding="utf-8"))["POSTGRE_PASSWORD"])
-        path = elsewhere
-        if elsewhere.is_file():
-            tokens.add(json.loads(elsewhere.read_text(encoding="utf-8"))["token"])
-        path = environment
-        if environment.is_file():
-            lines = (line.partition("=") for line in environment.read_text(encoding="utf-8").splitlines())
+        elif path.suffix == ".json":
+            record = json.loads(path.read_text(encoding="utf-8"))
+            tokens.update(record[name] for name in SECRET_KEYS[path.name])
+            addresses.add(record.get("email", ""))
+        elif path.name == ".env":
+            lines = (line.partition("=") for line in path.read_text(encoding="utf-8").splitlines())
             tokens.update(value.strip() for _, _, value in lines)
-        path = database
-        if database.is_file():
-            with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        else:
+            with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
                 for table, column in (("authtoken_token", "key"), ("token_blacklist_outstandingtoken", "token")):
                     tokens.update(token for (token,) in connection.execute(f"SELECT {column} FROM {table}"))
                 for address, *name in connection.execute("SELECT email, first_name, last_name FROM htx_user"):
                     addresses.add(address)
                     names.add(" ".join(name).strip())
-    except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
-        raise StudioError(
-            f"{path}: cannot be read: {error}", hint="repair or remove this file: it contains secrets"
-        ) from None
+
+    places = (folder / name for name in (*SECRET_KEYS, PASSWORDS, "data/.env", "data/label_studio.sqlite3"))
+    for path in filter(Path.is_file, places):
+        try:
+            read(path)
+        except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:
+            raise StudioError(
+                f"{path}: cannot be read: {error}", hint="repair or remove this file: it contains secrets"
+            ) from None
     return LocalSecrets(frozenset(addresses - {""}), frozenset(names - {""}), frozenset(tokens - {""}))

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from ipaddress import ip_address
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,6 @@ from annot.base.errors import InputError, StudioError
 from annot.base.templating import render
 from annot.labelstudio import server
 from annot.labelstudio.accounts import can_sign_in, can_sign_up
-from annot.labelstudio.http_client import is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -150,15 +150,11 @@ def caddyfile(folder: Path, front: Front, ports: Mapping[str | None, int]) -> st
         "front": front,
         "redirects": front.port == HTTPS,
         # Names that lead to this machine alone need no port that others reach.
-        "local": bool(addresses) and all(map(is_loopback, (f"http://{_bracketed(each)}" for each in addresses))),
+        "local": bool(addresses) and all(ip_address(address).is_loopback for address in addresses),
         "sites": [(front.url(person), port) for person, port in ports.items()],
         "host": server.HOST,
     }
     return render("Caddyfile.j2", values, overrides=None)
-
-
-def _bracketed(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
 
 
 def up(folder: Path, front: Front, ports: Mapping[str | None, int]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from annot.base.stats.inference import generator, max_t_tests, parts_of_mean, ra
 from annot.base.stats.values import Undefined, Value, rounding
 from annot.measuring.agreement.estimates import QueryRatings, ratings_of
 from annot.measuring.evaluation.measures import GradedList, measured
-from annot.measuring.sampled.estimates import SampledGradings
+from annot.measuring.sampled.estimates import DrawnPairs
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Rankings of the runs by grading, the changes between them, and the effect of one assessor of each topic, chosen at
@@ -164,22 +163,21 @@ def means_of(values: Array) -> Array:
     return np.asarray(np.round(values.mean(axis=-1), FIGURES))
 
 
-class Differences(NamedTuple):
-    """Differences of pairs of runs, shape (pairs,) each."""
+Differences = tuple[Array, Array]
+"""Mean difference of each pair of runs, above 0 if the first is better, and its p corrected for the number of pairs,
+shape (pairs,) each.
+"""
 
-    means: Array
-    """Mean above 0 if the first run of a pair is better."""
-    p_values: Array
-    """p corrected for the number of pairs."""
 
-    @property
-    def ways(self) -> Integers:
-        """Sign of each difference: 1 if the first of two runs is better, -1 if the second is, 0 if they tie."""
-        return np.sign(self.means).astype(np.int64)
+def ways_of(differences: Differences) -> Integers:
+    """Sign of each difference: 1 if the first of two runs is better, -1 if the second is, 0 if they tie."""
+    return np.sign(differences[0]).astype(np.int64)
 
-    def seen(self, position: int, way: int) -> Difference:
-        """Difference of one pair, as seen from the run that is better according to `way`."""
-        return Difference(way * float(self.means[position]), float(self.p_values[position]))
+
+def seen(differences: Differences, position: int, way: int) -> Difference:
+    """Difference of one pair, as seen from the run that is better according to `way`."""
+    means, p_values = differences
+    return Difference(way * float(means[position]), float(p_values[position]))
 
 
 def differences_between(
@@ -191,10 +189,10 @@ def differences_between(
     Topics are the units, as their facets share a pool and change sides together.
     """
     if not pairs:
-        return Differences(np.zeros(0), np.ones(0))
+        return np.zeros(0), np.ones(0)
     parts = parts_of_mean(np.stack([values[a] - values[b] for a, b in pairs]), topics)
     tests = max_t_tests(parts, alpha=settings.alpha, permutations=settings.permutations, seed=settings.seed)
-    return Differences(np.round(parts.mean(axis=1), FIGURES), tests.p_values)
+    return np.round(parts.mean(axis=1), FIGURES), tests.p_values
 
 
 def may_hold(differences: Array, topics: Sequence[str], settings: EffectSettings) -> Mask:
@@ -250,10 +248,11 @@ def _swaps(
     """Swaps by pair of runs, and a mask of the choices that have one: shape (choices,)."""
     pairs = list(itertools.combinations(range(len(tags)), 2))
     under_final = differences_between(final, topics, pairs, settings)
+    final_ways, p_values = ways_of(under_final), under_final[1]
     means = means_of(values)
     ways = np.sign(np.array([means[a] - means[b] for a, b in pairs])).reshape(len(pairs), values.shape[1])
-    reversed_in = ways * under_final.ways[:, None] < 0
-    significant = reversed_in & (under_final.p_values <= settings.alpha)[:, None]
+    reversed_in = ways * final_ways[:, None] < 0
+    significant = reversed_in & (p_values <= settings.alpha)[:, None]
     # What is significant under the final grades is a swap wherever it is reversed; the rest depends on the choice.
     open_in = reversed_in & ~significant
     for position, (a, b) in enumerate(pairs):
@@ -261,14 +260,14 @@ def _swaps(
         if len(where):
             open_in[position, where] = may_hold(values[a, where] - values[b, where], topics, settings)
     for choice in np.flatnonzero(open_in.any(axis=0)):
-        tested = differences_between(values[:, choice], topics, pairs, settings)
-        significant[:, choice] |= reversed_in[:, choice] & (tested.p_values <= settings.alpha)
+        _, p_values = differences_between(values[:, choice], topics, pairs, settings)
+        significant[:, choice] |= reversed_in[:, choice] & (p_values <= settings.alpha)
     swaps = []
     for position in np.flatnonzero(significant.any(axis=1)).tolist():
-        way = int(under_final.ways[position])
+        way = int(final_ways[position])
         better, worse = (tags[run] for run in pairs[position][::way])
         counts = int(reversed_in[position].sum()), int(significant[position].sum())
-        swaps.append(RandomAssessorSwap(better, worse, under_final.seen(position, way), *counts))
+        swaps.append(RandomAssessorSwap(better, worse, seen(under_final, position, way), *counts))
     return (
         tuple(sorted(swaps, key=lambda swap: (-swap.n_significant, swap.better, swap.worse))),
         significant.any(axis=0),
@@ -377,7 +376,7 @@ def assessor_effect_on_runs(
     settings: EffectSettings,
     *,
     topics: Mapping[str, str],
-    sampled: SampledGradings | None = None,
+    sampled: DrawnPairs | None = None,
 ) -> AssessorEffect:
     """Rank the runs under every grading and compare the rankings.
 
@@ -543,11 +542,12 @@ def _compare(
     by_first, by_second = (differences_between(values, topic_ids, pairs, settings) for values in both)
     under = {first.name: by_first, second.name: by_second}
     swaps = []
-    for position in np.flatnonzero(by_first.ways * by_second.ways < 0).tolist():
-        way = int(by_first.ways[position])
-        significant = tuple(name for name, tests in under.items() if tests.p_values[position] <= settings.alpha)
+    ways = ways_of(by_first)
+    for position in np.flatnonzero(ways * ways_of(by_second) < 0).tolist():
+        way = int(ways[position])
+        significant = tuple(name for name, (_, p_values) in under.items() if p_values[position] <= settings.alpha)
         better, worse = (tags[run] for run in pairs[position][::way])
-        swaps.append(Swap(better, worse, by_first.seen(position, way), by_second.seen(position, way), significant))
+        swaps.append(Swap(better, worse, seen(by_first, position, way), seen(by_second, position, way), significant))
     tau = tau_b_of_rows(*(means_of(values)[None, :] for values in both))[0]
     return GradingComparison(
         first=first.name,
@@ -557,6 +557,6 @@ def _compare(
         n_run_pairs=len(pairs),
         tau=no_tau(len(tags)) if np.isnan(tau) else float(tau),
         reversed_pairs=len(swaps),
-        significant={name: int((differences.p_values <= settings.alpha).sum()) for name, differences in under.items()},
+        significant={name: int((p_values <= settings.alpha).sum()) for name, (_, p_values) in under.items()},
         swaps=tuple(swap for swap in swaps if swap.significant_in),
     )

@@ -12,7 +12,13 @@ from annot.base.names import check_name
 from annot.base.records import CITED, MANUAL, Ranking
 from annot.ranking import submission
 from annot.ranking.methods import known_methods
-from annot.ranking.submission import by_query_paper, imported_methods, keep_imported, ranking_file
+from annot.ranking.submission import (
+    by_query_paper,
+    imported_methods,
+    keep_imported,
+    ranking_file,
+    topics_of_papers,
+)
 from annot.store import papers, pools
 from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
@@ -73,10 +79,11 @@ def import_engine_run(
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     run, sha256 = submission.read_run_file(file, distances=distances)
-    matched = by_query_paper(run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
+    rankings, found = by_query_paper(run.documents, queries, frozenset(papers.paper_ids(ws.corpus)))
+    several = tuple(name for name, names in topics_of_papers(run.documents, queries).items() if len(names) > 1)
     rules = submission.SubmissionRules(foreign, duplicates, "out")
-    submission.refuse_findings(matched.findings, rules, file, REMEDIES)
-    if not any(matched.rankings.values()):
+    submission.refuse_findings(found, rules, file, REMEDIES)
+    if not any(rankings.values()):
         raise InputError(
             f"{file}: no query of this study has a document of this corpus",
             faults=[
@@ -89,9 +96,9 @@ def import_engine_run(
     about = {
         "source": {"name": file.name, "sha256": sha256},
         "topics": len(run.documents),
-        "several_topics": list(matched.several),
+        "several_topics": list(several),
         "rules": {"foreign": foreign, "duplicates": duplicates, "distances": distances},
-        "found": {finding.what: finding.count for finding in matched.findings},
+        "found": {finding.what: finding.count for finding in found},
         "metadata": metadata,
     }
     replaced = earlier is not None and earlier["source"]["sha256"] != sha256
@@ -100,22 +107,22 @@ def import_engine_run(
             f"--method {method}: the pools were drawn from another ranking of this name", hint="choose another name"
         )
     if not dry_run:
-        keep_imported(ws, method, matched.rankings, about=about)
-    lengths = [len(ranking) for ranking in matched.rankings.values()]
+        keep_imported(ws, method, rankings, about=about)
+    lengths = [len(ranking) for ranking in rankings.values()]
     summary = ImportedRanking(
         method=method,
         query_papers=len(lengths),
         of_query_papers=len({query.topic_id for query in queries}),
-        several=matched.several,
+        several=several,
         documents=sum(lengths),
         shortest=min(lengths),
         longest=max(lengths),
-        findings=matched.findings,
+        findings=found,
         replaced=replaced,
         path=ranking_file(ws, method),
         metadata=metadata,
     )
-    return matched.rankings, summary
+    return rankings, summary
 
 
 def _check_method(ws: Workspace, method: str) -> None:

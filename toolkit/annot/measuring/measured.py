@@ -12,7 +12,7 @@ from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import sha256_of
-from annot.base.records import Decision, Judgement, Qrel, Ranking, Source, nested
+from annot.base.records import GROWN, Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
@@ -276,8 +276,8 @@ def assessors_of(snapshot: Snapshot) -> findings.AssessorAnalysis:
         assignments=snapshot.assignments,
         by_clock=elsewhere or len(days) >= DAYS_BY_CLOCK,
     )
-    level, fence, rushed = settings.agreement.level, settings.forecast.fence, snapshot.rushed
-    rushed_judgements = {name: pairs for (name, round), pairs in rushed.pairs.items() if round == "judge"}
+    level, fence, (reading_limit, rushed) = settings.agreement.level, settings.forecast.fence, snapshot.rushed
+    rushed_judgements = {name: pairs for (name, round), pairs in rushed.items() if round == "judge"}
     return findings.AssessorAnalysis(
         diagnosed=findings.AssessorComparison(
             scale=panel.scale,
@@ -293,7 +293,7 @@ def assessors_of(snapshot: Snapshot) -> findings.AssessorAnalysis:
             ),
         ),
         order=_order(panel, elsewhere=elsewhere),
-        reading_limit=rushed.limit,
+        reading_limit=reading_limit,
         fence=fence,
         power=POWER,
         paces=findings.paces(panel, rushed=rushed_judgements, fence=fence, level=level),
@@ -423,7 +423,7 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, 
     came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
     for version in versions_of(snapshot.pools.values()):
-        if version.depth is None:
+        if version.depth is None or version.method == GROWN:
             continue
         added = [
             ((query.query_id, doc_id), number)

@@ -9,12 +9,12 @@ from statistics import mean
 
 import numpy as np
 
-from annot.base.records import CITED, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
+from annot.base.records import CITED, GROWN, Addition, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
 from annot.base.stats.inference import FEWEST_QUERIES, ratio_interval, tau_b_of_rows
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.sampled.estimates import SampledPools
 from annot.measuring.sampled.grades import counts_of, together
-from annot.pools.pooling import draw, extend, pool_in_version
+from annot.pools.pooling import draw, extend, of_version, pool_in_version
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Leave-one-method-out: documents that the pools would lack without a method, and the score that it would then lose.
@@ -242,8 +242,18 @@ def _lacking(pool: Pool, method: str, ranks: Mapping[str, Ranking]) -> frozenset
     )
     for addition in pool.additions:
         if addition.method != method:
-            left = extend(left, addition, ranks, excluded=())
+            of_addition = _of_new(pool, addition) if addition.method == GROWN else ranks
+            left = extend(left, addition, of_addition, excluded=())
     return frozenset(entry.doc_id for entry in pool.entries) - {entry.doc_id for entry in left.entries}
+
+
+def _of_new(pool: Pool, addition: Addition) -> dict[str, Ranking]:
+    """Rankings of the new documents that came into the pool with a version of the corpus."""
+    new = {*addition.documents}
+    ranks = {name: tuple(doc for doc in ranking if doc.doc_id in new) for name, ranking in on_record(pool).items()}
+    cited = (entry.doc_id for entry in pool.entries if entry.drawn.method == CITED and entry.doc_id in new)
+    ranks[CITED] = tuple(ScoredDoc(doc_id, 0.0) for doc_id in cited)
+    return {of_version(addition.corpus, name): ranks.get(name, ()) for name in pool.methods}
 
 
 def on_record(pool: Pool) -> dict[str, Ranking]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from statistics import median
-from typing import NamedTuple
 
 from annot.base.errors import InputError
 from annot.base.names import counted, verb
@@ -28,8 +27,8 @@ from annot.measuring.evaluation.measures import (
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
 from annot.measuring.sampled.estimates import (
-    SampledGradings,
-    SampledPools,
+    CheapLabel,
+    DrawnPairs,
     estimates,
     notes_of,
     pools_of,
@@ -64,24 +63,6 @@ from annot.study.workspace import SETTINGS_FILE
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-Shares = Mapping[str, Mapping[str, tuple[float, ...]]]
-"""Share of the answers with each grade from 1 up, or a higher one, by query, then document."""
-
-
-class CheapLabel(NamedTuple):
-    """Opinion that predicts."""
-
-    name: str
-    model: str
-    """Name of the model; empty if no model was asked under this name."""
-    shares: Shares
-    """Answers on the pairs whose answers count."""
-    other_texts: frozenset[Pair]
-    """Pairs of these that are judged on another version of a text than the model read. Their answers predict too: if an
-    answer counted depending on how its pair is judged, predictions would follow from the draw.
-    """
-
-
 Predictor = Callable[[Snapshot, str], CheapLabel | None]
 """Function of a sampled study and the name of a cheap label: the label, or None if it knows none of this name."""
 
@@ -113,28 +94,6 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
 
 SHOWN = 5
 """Number of pairs that an error names."""
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnPairs(SampledGradings):
-    """Data from which the grades of pools are estimated, by query."""
-
-    label: CheapLabel | None = None
-    """Opinion that predicts, too."""
-    by_rankings: Mapping[str, Predicted] | None = None
-    """Predictions of the rankings alone; `predicted` itself unless an opinion predicts, too."""
-
-    @property
-    def opinion(self) -> str:
-        """Name of the opinion that predicts besides the rankings; empty without one, or if too few of its answers
-        count.
-        """
-        return "" if self.label is None or self.predicted is self.by_rankings else self.label.name
-
-    @property
-    def pools(self) -> SampledPools:
-        """Pools that measure runs."""
-        return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest, weights=self.weights))
 
 
 def drawn_pairs(
@@ -289,7 +248,7 @@ def with_cost(
         outside=sum(query.shown(evaluated.measure) is None for run in estimated.values() for query in run.queries),
         floored=len({query_id for run in estimated.values() for query_id in run.floored[evaluated.measure]}),
         queries=len(pools),
-        empty=sum(not pool.relevant(evaluated.relevant_from).found.any() for pool in pools.values()),
+        empty=sum(not pool.relevant(evaluated.relevant_from).least.any() for pool in pools.values()),
         so_far=None if judged == drawn else judged / drawn,
     )
     if data.label is not None:

@@ -6,13 +6,13 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, file_name, known_query, sha256_of
-from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
+from annot.base.records import CITED, GROWN, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
 from annot.corpus.corpus_facts import papers_of
 from annot.formats.judgements_file import FileJudgement, pool_lines
 from annot.formats.trec import rankings_sha256
@@ -40,10 +40,12 @@ def draw_pools(
     admitted: Mapping[str, admission.Admission],
     *,
     current: Mapping[str, Pool],
+    corpus: str | None = None,
 ) -> list[Pool]:
     """Pools of every topic that has a design, drawn by it, with the additions of the one on record.
 
-    Raises InputError if a method would draw that was added later.
+    corpus: the version of the corpus that new pools are drawn from. Raises InputError if a method would draw that was
+    added later.
     """
     pools = []
     for topic_id, design in designs.items():
@@ -63,6 +65,7 @@ def draw_pools(
             without=design.without,
             excluded=rules.barred.get(1, {}),
         )
+        pool = replace(pool, corpus=current[topic_id].corpus if topic_id in current else corpus)
         pools.append(with_additions(pool, additions, rankings, barred=rules.barred))
     return pools
 
@@ -357,10 +360,11 @@ def came_to(pool: Pool) -> Iterator[frozenset[str]]:
     reach |= {
         addition.method: max(addition.depth, reach[addition.method])
         for addition in pool.additions
-        if addition.depth is not None
+        if addition.depth is not None and addition.method != GROWN
     }
     for entry in pool.entries:
-        also = {draw.method for draw in entry.also if draw.rank is None or draw.rank <= reach[draw.method]}
+        ranks = ((draw.method, draw.new_rank or draw.rank) for draw in entry.also)
+        also = {method for method, rank in ranks if rank is None or rank <= reach[method]}
         yield frozenset({entry.drawn.method, *also})
 
 
@@ -371,7 +375,7 @@ def _difference_of_version(recorded: Pool, redrawn: Pool) -> str | None:
         if recorded_entry is None or drawn_entry is None:
             return f"{len(recorded.entries)} documents on record, {len(redrawn.entries)} drawn"
         summaries = [
-            (entry.doc_id, *((draw.method, draw.rank, draw.turn) for draw in (entry.drawn, *entry.also)))
+            (entry.doc_id, *((draw.method, draw.rank, draw.turn, draw.new_rank) for draw in (entry.drawn, *entry.also)))
             for entry in (recorded_entry, drawn_entry)
         ]
         if summaries[0] != summaries[1]:
@@ -426,11 +430,13 @@ def origins_of(ws: Workspace, pools: Mapping[str, Pool], *, without: Collection[
 
 
 def drawn_rankings(ws: Workspace, pools: Mapping[str, Pool]) -> frozen_rankings.Rankings:
-    """Rankings that the pools were drawn from; none for imported pools, or if they are not on disk."""
+    """Rankings of the whole corpus that the pools were drawn from; none for imported pools, or if they are not on
+    disk."""
     designs = recorded_designs(pools.values())
     if not designs or not frozen_rankings.rankings_manifest(ws).is_file():
         return {}
-    return frozen_rankings.read_rankings(ws, frozen_rankings.needed_topics(designs, pools))
+    needed = frozen_rankings.needed_topics(designs, pools)
+    return frozen_rankings.read_rankings(ws, {name: needed[name] for name in needed if "/" not in name})
 
 
 def passed_over(
@@ -490,7 +496,7 @@ def replay(ws: Workspace, *, advance: Advance) -> PoolReplay:
             name: text for name, text in compared.items() if text
         }
     with_citations = {name: rules for name, rules in admitted.items() if CITED in recorded[name].methods}
-    cited_since, cited_gone = _citations_since(ws, with_citations)
+    cited_since, cited_gone = _citations_since(ws, with_citations, recorded)
     return PoolReplay(
         pools=len(designs),
         documents=sum(len(pool.entries) for pool in redrawn if pool.topic_id in designs),
@@ -511,14 +517,17 @@ def recorded_pools(ws: Workspace) -> dict[str, Pool]:
     return pools
 
 
-def _citations_since(ws: Workspace, admitted: Mapping[str, admission.Admission]) -> tuple[int, int]:
+def _citations_since(
+    ws: Workspace, admitted: Mapping[str, admission.Admission], pools: Mapping[str, Pool]
+) -> tuple[int, int]:
     if not admitted or not ws.has_corpus:
         return 0, 0
     cites = {name: set(paper.citations) for name, paper in papers_of(ws, admitted).items()}
     in_corpus = papers.known_ids(ws.corpus, set().union(*cites.values()))
     current = {(name, doc_id) for name, cited in cites.items() for doc_id in cited & in_corpus}
     recorded = {(name, doc_id) for name, rules in admitted.items() for doc_id in rules.cited}
-    return len(current - recorded), len(recorded - current)
+    pooled = {(name, doc) for name in admitted for one in pools[name].additions if one.corpus for doc in one.documents}
+    return len(current - recorded - pooled), len(recorded - current)
 
 
 def first_difference(recorded: Pool, redrawn: Pool) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,14 +12,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import AnnotError, InputError, MissingInput
-from annot.base.plugins import versions_of
-from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking, grouped
+from annot.base.plugins import PluginNames, versions_of
+from annot.base.records import CITED, Advance, Paper, PlacedDoc, Pool, Ranking, ScoredDoc, grouped, nested
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
 from annot.pools.pool_design import PoolDesign
+from annot.pools.pooling import of_version, rankings_behind
 from annot.ranking.corpus import UNICODE, Field
 from annot.ranking.index import open_index
-from annot.ranking.methods import LSA, method_named, rank_all, without_papers
+from annot.ranking.methods import LSA, RankingInputs, method_named, rank_all, without_papers
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.store import papers
 from annot.store.papers import beginnings, paper_ids
@@ -54,12 +56,14 @@ def needed_topics(designs: Mapping[str, PoolDesign], pools: Mapping[str, Pool]) 
     designs: of the pools that are drawn; pools: those on record, whose additions are kept.
     """
     drawing = {topic_id: design.ranked_methods for topic_id, design in designs.items()}
-    later = {topic_id: [addition.method for addition in pool.additions] for topic_id, pool in pools.items()}
+    later = {
+        topic_id: [name for addition in pool.additions for name in rankings_behind(pool, addition)]
+        for topic_id, pool in pools.items()
+    }
     topics_of_method = grouped(
         (method, topic_id)
         for topic_id in dict.fromkeys((*designs, *pools))
         for method in dict.fromkeys((*drawing.get(topic_id, ()), *later.get(topic_id, ())))
-        if method != MANUAL
     )
     return dict(sorted(topics_of_method.items()))
 
@@ -114,7 +118,7 @@ def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> 
             stale.unlink()
     inputs = {"corpus": str(facts["corpus_sha256"]), **facts.get("inputs", {})}
     manifest_facts = {name: value for name, value in facts.items() if name not in ("corpus_sha256", "inputs")}
-    write_manifest(rankings_manifest(ws), files=ws.rankings.glob("*.run"), inputs=inputs, facts=manifest_facts)
+    write_manifest(rankings_manifest(ws), files=ws.rankings.rglob("*.run"), inputs=inputs, facts=manifest_facts)
 
 
 def join_rankings(
@@ -217,7 +221,15 @@ def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Itera
     text = _text(ws, method, manifest)
     # A topic without a usable token has an empty ranking, and so no line in the file; without any line all have.
     rankings = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings if text else {}
-    return {topic_id: rankings.get(topic_id, ()) for topic_id in topics}
+    by_topic = {topic_id: rankings.get(topic_id, ()) for topic_id in topics}
+    if "/" not in method:
+        return by_topic
+    # A ranking of new documents alone has in its lines their ranks among all.
+    ranks = nested((line[0], line[2], int(line[3])) for line in map(str.split, text.splitlines()))
+    return {
+        topic_id: tuple(PlacedDoc.at(ranks[topic_id][doc.doc_id], doc) for doc in ranking)
+        for topic_id, ranking in by_topic.items()
+    }
 
 
 def _by_topic(text: str) -> dict[str, str]:
@@ -245,13 +257,16 @@ def rank_corpus(
     advance: Advance,
     imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
     texts: Mapping[str, Mapping[Field, str]] = MappingProxyType({}),
+    withdrawn: Collection[str] = (),
+    new: NewDocuments | None = None,
 ) -> tuple[Rankings, dict[str, Any]]:
     """Best `ranking_depth` papers for each topic by every method, and the facts of `write_rankings`.
 
     excluded: by topic, the papers that must not rank for it, besides itself; called once the index is open. keep: make
     and keep missing parts of the index. imports: by method, rankings that are being imported and need not be kept yet.
     texts: the text of a topic to compare with each field of the papers; a method that cannot rank for a text leaves it
-    out. Raises MissingInput for a method that is neither ours nor imported.
+    out. withdrawn: documents that rank for no topic. new: rank all, but keep only these documents, each with its rank
+    among all, under the names of their version. Raises MissingInput for a method that is neither ours nor imported.
     """
     imported, sha256_by_method = _imported(ws, methods, imports)
     computed = [name for name in methods if name not in imported]
@@ -262,16 +277,8 @@ def rank_corpus(
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
-            rankings = rank_all(
-                inputs,
-                methods=computed,
-                paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
-                texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
-                excluded=banned,
-                ranking_depth=ranking_depth,
-                advance=advance,
-                plugins=plugins,
-            )
+            rank = partial(_rank, inputs, computed, texts, banned, withdrawn, advance, plugins)
+            rankings = rank(topics, ranking_depth) if new is None else _new_ones(rank, new, depth=ranking_depth)
             facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
@@ -279,14 +286,16 @@ def rank_corpus(
     for method, sha256 in sha256_by_method.items():
         facts[method] = {"imported": sha256}
         rankings[method] = {
-            topic_id: without_papers(imported[method].get(topic_id, ()), ids, depth=ranking_depth)
+            topic_id: without_papers(imported[method].get(topic_id, ()), {*ids, *withdrawn}, depth=ranking_depth)
             for topic_id, ids in barred.items()
         }
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
     files = {
         ranking_file(ws, method).relative_to(ws.root).as_posix(): sha256 for method, sha256 in sha256_by_method.items()
     }
-    return {method: rankings[method] for method in methods}, {
+    in_order = {method: rankings[method] for method in methods}
+    rankings, facts = (in_order, facts) if new is None else new.named(in_order, facts, imported=sha256_by_method)
+    return rankings, {
         "corpus_sha256": digest,
         "ranking_depth": ranking_depth,
         "topics": list(topics),
@@ -295,6 +304,93 @@ def rank_corpus(
         **({NOT_RANKED: skipped} if skipped else {}),
         **({"inputs": files} if files else {}),
     }
+
+
+class NewDocuments(NamedTuple):
+    """Documents that came with a version of the corpus."""
+
+    version: str
+    ids: Mapping[str, frozenset[str]]
+    """By topic: those that its pool could not have drawn before."""
+    cited: Mapping[str, Sequence[str]]
+    """Those of them that the topic cites, by id; without topics whose pools were drawn without citations."""
+
+    def of(self, topic_id: str, ranking: Ranking) -> Ranking:
+        """The new documents of a ranking, each with its rank in it."""
+        ids = self.ids[topic_id]
+        return tuple(PlacedDoc.at(rank, doc) for rank, doc in enumerate(ranking, 1) if doc.doc_id in ids)
+
+    def named(
+        self, rankings: Rankings, facts: Mapping[str, Any], *, imported: Collection[str]
+    ) -> tuple[Rankings, dict[str, Any]]:
+        """The rankings and their settings under the names of the version; the cited documents are one more.
+
+        imported: methods whose rankings have other documents, too.
+        """
+        for method in imported:
+            rankings[method] = {topic_id: self.of(topic_id, ranking) for topic_id, ranking in rankings[method].items()}
+        named = {of_version(self.version, method): by_topic for method, by_topic in rankings.items()}
+        settings = {of_version(self.version, method): about for method, about in facts.items()}
+        if self.cited:
+            name = of_version(self.version, CITED)
+            named[name] = {
+                topic_id: tuple(PlacedDoc.at(rank, ScoredDoc(doc_id, 0.0)) for rank, doc_id in enumerate(doc_ids, 1))
+                for topic_id, doc_ids in self.cited.items()
+            }
+            settings[name] = {"imported": "citations of the corpus"}
+        return named, settings
+
+
+def _rank(
+    inputs: RankingInputs,
+    methods: Sequence[str],
+    texts: Mapping[str, Mapping[Field, str]],
+    excluded: Mapping[str, Collection[str]],
+    withdrawn: Collection[str],
+    advance: Advance,
+    plugins: PluginNames,
+    topics: Sequence[str],
+    depth: int,
+) -> Rankings:
+    """The best `depth` documents for these topics by every method, as `rank_all` ranks, without withdrawn ones."""
+    rankings = rank_all(
+        inputs,
+        methods=methods,
+        paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
+        texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
+        excluded=excluded,
+        ranking_depth=depth + len(withdrawn),
+        advance=advance,
+        plugins=plugins,
+    )
+    if not withdrawn:
+        return rankings
+    return {
+        method: {topic_id: without_papers(ranking, withdrawn, depth=depth) for topic_id, ranking in by_topic.items()}
+        for method, by_topic in rankings.items()
+    }
+
+
+AT_ONCE = 1_000_000
+"""Documents of rankings that are in memory at once; changes no result."""
+
+
+def _new_ones(rank: Callable[[Sequence[str], int], Rankings], new: NewDocuments, *, depth: int) -> Rankings:
+    """The best `depth` new documents for each topic: all are ranked, ever deeper, until these are among them."""
+    found: Rankings = {}
+    waiting, down_to = list(new.ids), depth
+    while waiting:
+        deeper: dict[str, None] = {}
+        size = max(1, AT_ONCE // down_to)
+        for start in range(0, len(waiting), size):
+            for method, by_topic in rank(waiting[start : start + size], down_to).items():
+                for topic_id, ranking in by_topic.items():
+                    best = new.of(topic_id, ranking)[:depth]
+                    found.setdefault(method, {})[topic_id] = best
+                    if len(ranking) >= down_to and len(best) < min(depth, len(new.ids[topic_id])):
+                        deeper[topic_id] = None
+        waiting, down_to = list(deeper), 4 * down_to
+    return found
 
 
 def _imported(

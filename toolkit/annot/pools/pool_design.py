@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from annot.base.errors import InputError
 from annot.base.names import check_name
@@ -15,6 +15,7 @@ from annot.corpus.corpus_facts import papers_of
 from annot.pools.pooling import pool_in_version
 from annot.ranking import corpus, given_vectors, submission, vectors
 from annot.ranking.methods import known_methods
+from annot.study.snapshot import Snapshot
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -147,6 +148,11 @@ class Topics(NamedTuple):
         """Citations of each topic; None of a text."""
         return {name: self.papers[name].citations if name in self.papers else None for name in self.ids}
 
+    def only(self, names: Collection[str]) -> Topics:
+        """Those of these ids."""
+        papers = {name: paper for name, paper in self.papers.items() if name in names}
+        return Topics(papers, {name: topic for name, topic in self.texts.items() if name in names})
+
 
 def topics_of(ws: Workspace, topic_ids: Iterable[str], texts: Mapping[str, Topic]) -> Topics:
     """Topics of these ids. texts: those that are texts; any other is a paper. Raises MissingInput for papers that are
@@ -203,3 +209,83 @@ def design_for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Co
             hint="name one that can, such as abs_bm25, with --method or in `[pool] methods` of annot.toml",
         )
     return reduced
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The design of each topic of a study, and what is told about them.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class Designs:
+    """Designs of pools to draw: as on record; for new topics as most pools; without a record as in annot.toml.
+
+    The changes of the command line apply to each of them. A method without its vectors takes part only in pools that it
+    drew before, unless the command line names it.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        overrides: DesignOverrides,
+        *,
+        redraw: bool,
+        frozen: Mapping[str, Collection[str]] | None,
+    ):
+        """redraw: ignore the designs on record. frozen: the topics that the rankings on disk lack, by method, if these
+        are drawn from: then a method with a ranking needs no vectors."""
+        ws = snapshot.ws
+        self._ws, self._texts, self._overrides = ws, snapshot.texts, overrides
+        self._of_settings = design_of_settings(ws.settings)
+        self._frozen = frozen
+        self._recorded = {} if redraw else recorded_designs(snapshot.pools.values())
+        self._usual, self._usual_of_texts = (
+            usual_design({name: design for name, design in self._recorded.items() if (name in self._texts) is text})
+            for text in (False, True)
+        )
+        self._absent = set(given_vectors.absent_by_default(ws))
+        if frozen is not None:
+            self._absent -= {path.stem for path in ws.rankings.glob("*.run")}
+        self._of_new = (
+            self._changed(self._of_settings, ())
+            if self._usual is None
+            else self._changed(self._usual, self._usual.methods)
+        )
+
+    def _changed(self, design: PoolDesign, drew: Collection[str]) -> PoolDesign:
+        """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
+        changed = apply_overrides(design, self._overrides)
+        return changed if self._overrides.methods else leave_out(changed, self._absent - {*drew})
+
+    def _of_topic(self, topic_id: str) -> PoolDesign:
+        design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
+        return self._of_new if design is None else self._changed(design, design.methods)
+
+    def of_topics(self, topics: Topics) -> tuple[dict[str, PoolDesign], dict[str, set[str]]]:
+        """Design of each topic, and the texts that a method cannot rank for, by method; their designs lack it."""
+        designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
+        methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
+        left_out = unranked_texts(self._ws, methods, topics.texts, frozen=self._frozen)
+        for topic_id in topics.texts:
+            designs[topic_id] = design_for_text(designs[topic_id], topic_id, left_out)
+        return designs, left_out
+
+    def words(self, not_for_texts: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+        """Values for the notes: methods left out, and settings in which pools on record differ from annot.toml.
+
+        Methods are left out by annot.toml, the command line or the pools on record (`left_out`), in first pools because
+        their vectors are absent (`absent`), or only for new topics that are texts (`not_for_texts`). Settings that the
+        command line names do not differ.
+        """
+        on_request = {*self._ws.settings.pool.without, *(self._overrides.without or ())}
+        without = self._of_new.without
+        new = {
+            method: sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
+            for method, topic_ids in not_for_texts.items()
+        }
+        differing = design_differences(self._usual, self._of_settings) if self._usual else ()
+        return {
+            "left_out": [name for name in without if name in on_request or name not in self._absent],
+            "absent": [name for name in without if name in self._absent - on_request and not self._recorded],
+            "not_for_texts": {method: topic_ids for method, topic_ids in new.items() if topic_ids},
+            "differing": [pair for pair in differing if getattr(self._overrides, pair[0]) is None],
+        }

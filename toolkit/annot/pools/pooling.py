@@ -12,9 +12,11 @@ from typing import NamedTuple
 from annot.base.errors import InputError
 from annot.base.records import (
     CITED,
+    GROWN,
     MANUAL,
     Addition,
     Draw,
+    PlacedDoc,
     Pool,
     PoolEntry,
     Ranking,
@@ -134,7 +136,7 @@ def shares(pool: Pool) -> tuple[MethodShare, ...]:
     for method in pool.methods:
         draws = [entry.drawn for entry in pool.entries if entry.drawn.method == method]
         also = sum(draw.method == method for entry in pool.entries for draw in entry.also)
-        deepest = max((drawing.rank for drawing in draws if drawing.rank is not None), default=None)
+        deepest = max((drawing.new_rank or drawing.rank or 0 for drawing in draws), default=0) or None
         rows.append(MethodShare(method, len(draws), also, deepest, method in pool.dry))
     return tuple(rows)
 
@@ -221,14 +223,68 @@ class Version(NamedTuple):
     made_at: str | None
 
 
+def rankings_behind(pool: Pool, addition: Addition) -> tuple[str, ...]:
+    """Names of the rankings that an addition follows from."""
+    if addition.method == GROWN:
+        return tuple(of_version(addition.corpus, method) for method in pool_in_version(pool, 1).methods)
+    return () if addition.method == MANUAL else (addition.method,)
+
+
+def of_version(corpus: str | None, method: str) -> str:
+    """Name of a method's ranking of the documents that came with a version of the corpus."""
+    return f"{corpus}/{method}"
+
+
+def _grown(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
+    """The pool with the documents that its rule draws from the new ones alone, at the depth of the addition."""
+    first = pool_in_version(pool, 1)
+    new = {name: rankings[of_version(addition.corpus, name)] for name in first.methods}
+    cited = new.pop(CITED, None)
+    numbers = first.ranking_depth, first.seed, addition.depth
+    depth, seed, per_method = (number for number in numbers if number is not None)
+    drawing = draw(
+        new,
+        topic_id=pool.topic_id,
+        cited=None if cited is None else [doc.doc_id for doc in cited],
+        cited_outside=None,
+        mode=first.mode,
+        per_method=per_method,
+        ranking_depth=depth,
+        seed=seed,
+        without=(),
+        excluded={*excluded, *(entry.doc_id for entry in pool.entries)},
+    )
+    places = {name: {doc.doc_id: doc.rank for doc in docs if isinstance(doc, PlacedDoc)} for name, docs in new.items()}
+
+    def among_all(draw: Draw, doc_id: str) -> Draw:
+        turn = None if draw.turn is None else draw.turn + len(pool.entries)
+        if draw.method == CITED:
+            return replace(draw, turn=turn)
+        return replace(draw, rank=places[draw.method].get(doc_id, draw.rank), turn=turn, new_rank=draw.rank)
+
+    entries = tuple(
+        PoolEntry(
+            entry.doc_id,
+            among_all(entry.drawn, entry.doc_id),
+            tuple(among_all(also, entry.doc_id) for also in entry.also),
+        )
+        for entry in drawing.entries
+    )
+    brought = replace(addition, documents=tuple(entry.doc_id for entry in entries))
+    return replace(pool, entries=(*pool.entries, *entries), additions=(*pool.additions, brought))
+
+
 def extend(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, excluded: Collection[str]) -> Pool:
     """Pool with the addition at its end.
 
     rankings: of the addition's method, and of the others as far as they are known: the others show which of them had
     the new documents, too. Documents that the pool already has get the method as one more that had them. The addition
     names a person's documents, which were not in the pool when the person found them. excluded: ids that never enter.
-    The pool's copy of the addition names the documents that came with it, after those it named before.
+    The pool's copy of the addition names the documents that came with it, after those it named before. An addition of
+    new documents follows from the rankings of its version of the corpus (`rankings_behind`).
     """
+    if addition.method == GROWN:
+        return _grown(pool, addition, rankings, excluded=excluded)
     banned = set(excluded)
     places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
     by_hand = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
@@ -261,6 +317,7 @@ def pool_in_version(pool: Pool, version: int) -> Pool:
     if not later:
         return pool
     brought = {(addition.method, doc_id) for addition in later for doc_id in addition.documents}
+    new = {doc_id for method, doc_id in brought if method == GROWN}
     later_methods = {addition.method for addition in later} - {addition.method for addition in earlier}
     # What a hand found is known by the document alone.
     by_hand = {doc_id for addition in earlier if addition.method == MANUAL for doc_id in addition.documents}
@@ -275,7 +332,7 @@ def pool_in_version(pool: Pool, version: int) -> Pool:
         entries=tuple(
             replace(entry, also=tuple(draw for draw in entry.also if stayed(draw, entry.doc_id)))
             for entry in pool.entries
-            if (entry.drawn.method, entry.doc_id) not in brought
+            if (entry.drawn.method, entry.doc_id) not in brought and entry.doc_id not in new
         ),
         additions=earlier,
     )

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, combinations, pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -397,13 +396,6 @@ def even_choice(
     return chosen, counts
 
 
-class QueryToMake(NamedTuple):
-    """One query to make: a paper and one of its facets."""
-
-    paper_id: str
-    facet: str
-
-
 @dataclass(frozen=True, slots=True)
 class ChosenShare:
     """Share of one period, type or facet in the choice."""
@@ -442,9 +434,9 @@ def choose(
     offered: Mapping[str, Sequence[str]],
     facets: Sequence[str],
     seed: int,
-) -> tuple[tuple[QueryToMake, ...], Distribution]:
-    """Choose `count` queries from the rated papers of a sheet: by period, then paper, then facet, with their
-    spread.
+) -> tuple[tuple[tuple[str, str], ...], Distribution]:
+    """Choose `count` queries, each a paper and one of its facets, from the rated papers of a sheet: by period, then
+    paper, then facet, with their spread.
 
     Left out: surveys, papers rated below `min_rating` or not yet rated, and papers without a facet. Where `min_rating`
     is None, papers are taken unrated, and have no type. A paper gives one
@@ -484,8 +476,8 @@ def choose(
         eligible, singles=count - 2 * doubles, doubles=doubles, rng=generator(seed, "query-choose", str(count))
     )
     period_of = {row.paper_id: row.period for row in eligible}
-    chosen = [QueryToMake(paper_id, facet) for paper_id, its_facets in facets_of.items() for facet in its_facets]
-    chosen.sort(key=lambda query: (period_of[query.paper_id], query.paper_id, facets.index(query.facet)))
+    chosen = [(paper_id, facet) for paper_id, its_facets in facets_of.items() for facet in its_facets]
+    chosen.sort(key=lambda query: (period_of[query[0]], query[0], facets.index(query[1])))
     distribution = Distribution(
         queries=len(chosen),
         papers=len(facets_of),

@@ -117,7 +117,7 @@ def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datet
     return {
         "answers": len(answers),
         "today": sum(moment.date() == now.date() for moment in moments),
-        "hours": f"{hours:.1f}".replace(".", words("numbers.decimal")) if hours >= 0.05 else None,
+        "hours": words.marked(f"{hours:.1f}") if hours >= 0.05 else None,
     }
 
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,16 +56,8 @@ class CountSettings:
 SETTINGS = CountSettings()
 
 
-class CountedWords(NamedTuple):
-    """Row and column of each token of the corpus in the matrix, -1 if it has none: shape (tokens,)."""
-
-    rows: NDArray[np.int32]
-    columns: NDArray[np.int32]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of the matrix."""
-        return int(self.rows.max()) + 1, int(self.columns.max()) + 1
+CountedWords = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""Row and column of each token of the corpus in the matrix, -1 if it has none: shape (tokens,) each."""
 
 
 def counted_words(corpus: Corpus, settings: CountSettings) -> CountedWords:
@@ -85,7 +76,13 @@ def counted_words(corpus: Corpus, settings: CountSettings) -> CountedWords:
     contexts = frequent[np.argsort(-totals[frequent], kind="stable")][: settings.contexts]
     rows, columns = (np.full(len(totals), -1, dtype=np.int32) for _ in range(2))
     rows[frequent], columns[contexts] = np.arange(len(frequent)), np.arange(len(contexts))
-    return CountedWords(rows, columns)
+    return rows, columns
+
+
+def _shape(counted: CountedWords) -> tuple[int, int]:
+    """Shape of the matrix."""
+    rows, columns = counted
+    return int(rows.max()) + 1, int(columns.max()) + 1
 
 
 def count_pairs(
@@ -95,13 +92,13 @@ def count_pairs(
 
     place: corpus numbers of the shard's tokens.
     """
-    height, width = counted.shape
+    height, width = _shape(counted)
     tokens, places = _running_words(shard, place, gap=window)
-    rows = counted.rows[tokens]
+    rows, columns_of = counted[0][tokens], counted[1][tokens]
     # Places between sentences, and words that are no contexts, have a column of their own, which is left out.
     columns = np.full(int(places.max(initial=0)) + 2 * window + 1, width, dtype=np.int32)
-    columns[places + window] = np.where(counted.columns[tokens] >= 0, counted.columns[tokens], width)
-    del tokens
+    columns[places + window] = np.where(columns_of >= 0, columns_of, width)
+    del tokens, columns_of
     order, starts = _by_word(rows, height)
     before = np.lib.stride_tricks.sliding_window_view(columns, window)
     sums: list[Sparse] = []
@@ -185,8 +182,8 @@ def train(
     advance: called with (passes over the matrix done, passes in all). Raises InputError if no word has a neighbour.
     """
     totals = corpus.totals("abstract", "words")
-    is_counted = counted.rows >= 0
-    height, width = counted.shape
+    is_counted = counted[0] >= 0
+    height, width = _shape(counted)
     # However the corpus is cut into shards, the parts are the same.
     starts = np.concatenate(([0], np.cumsum(2 * settings.window * totals[is_counted])))
     rank = min(settings.dimensions, height, width)

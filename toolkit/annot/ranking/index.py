@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -348,8 +348,6 @@ FEW = 2
 """Most cores on which threads make shards faster than processes (100,000 abstracts: 2.7 s against 3.0, with three
 quarters of the memory); with more, they wait for each other."""
 
-V = TypeVar("V", bound=Vectors)
-
 
 def open_index(
     ws: Workspace, *, methods: Iterable[str], advance: Advance, scratch: Path | None = None, memory: int = MEMORY
@@ -480,7 +478,7 @@ def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
     return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
 
 
-def _searched(vectors: V, folder: Path, machine: MachineSettings) -> V:
+def _searched(vectors: Vectors, folder: Path, machine: MachineSettings) -> Vectors:
     """The vectors of a folder, which a cluster's workers open by themselves."""
     if not machine.cluster:
         return vectors
@@ -492,22 +490,19 @@ def lsa_place(places: Places) -> Path:
     return places.corpus_part(DECOMPOSITION.removeprefix("annot-"))
 
 
-def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> word_vectors.Decomposition:
+def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> Vectors:
     if not place.is_dir():
-        basis = word_vectors.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
+        basis, facts = word_vectors.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
         arrays: dict[str, array_files.Array | array_files.Blocks] = {
             "vectors": word_vectors.documents(corpus, basis),
-            "basis": basis.matrix,
+            "basis": basis,
         }
-        facts = {"space": basis.space, "facts": dict(basis.facts)}
         array_files.save(place, kind=DECOMPOSITION, arrays=arrays, texts={}, facts=facts)
         array_files.remove_unfinished(place.parent)
     stored = array_files.load(place, kind=DECOMPOSITION)
     ids, stored_arrays = corpus.paper_ids.combine_chunks(), stored.arrays
     space, facts = stored.facts["space"], stored.facts["facts"]
-    return word_vectors.Decomposition(
-        ids, stored_arrays["vectors"], LSA, space, "cosine", facts, stored_arrays["basis"]
-    )
+    return Vectors(ids, stored_arrays["vectors"], LSA, space, "cosine", facts, basis=stored_arrays["basis"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,9 +106,9 @@ class RankingInputs:
 
     def fold_in(self, query: Sparse) -> NDArray[np.float32]:
         """One row of counts of terms in the space of the vectors `lsa`: shape (dimensions,)."""
-        decomposition = self.vectors[LSA]
-        assert isinstance(decomposition, word_vectors.Decomposition), "this method ranks by a decomposition"
-        return word_vectors.fold_in(query, self.idf, decomposition.basis)
+        basis = self.vectors[LSA].basis
+        assert basis is not None, "this method ranks by a decomposition"
+        return word_vectors.fold_in(query, self.idf, basis)
 
 
 class TopicsToRank(NamedTuple):
@@ -130,10 +130,14 @@ class TopicsToRank(NamedTuple):
         return corpus.counts(field, rule, self.rows)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rankable:
-    """The inputs of a method or of a baseline besides tokens and counts, and the settings that go on record with it."""
+Rank = TypeVar("Rank", bound=Callable[..., Any])
 
+
+@dataclass(frozen=True, kw_only=True)
+class Ranker(Generic[Rank]):
+    """A function that ranks, its inputs besides tokens and counts, and the settings that go on record with it."""
+
+    rank: Rank
     settings: Callable[[RankingInputs], dict[str, Any]]
     """All that its figures depend on besides the corpus."""
     averages: tuple[Variant, ...] = ()
@@ -147,11 +151,8 @@ class Rankable:
         return self.settings(inputs) | ({"tokens": inputs.corpus.rule_on_record("words")} if by_tokens else {})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Method(Rankable):
-    """Ranks the whole corpus for topics, one after the other in their order."""
-
-    rank: Callable[[RankingInputs, TopicsToRank], list[Ranking]]
+Method = Ranker[Callable[[RankingInputs, TopicsToRank], list[Ranking]]]
+"""Ranks the whole corpus for topics, one after the other in their order."""
 
 
 def by_terms(
@@ -291,13 +292,9 @@ def rank_all(
     return done
 
 
-@dataclass(frozen=True, kw_only=True)
-class Baseline(Rankable):
-    """Scores the candidates of a pool, each its whole abstract without the title; higher is better."""
-
-    score: Callable[[RankingInputs, Callable[[Rule], Sparse], Rows], NDArray[np.float64]]
-    """Function of the corpus with its vectors, of the counts of the query under a rule, one row, and of the rows of the
-    candidates."""
+Baseline = Ranker[Callable[[RankingInputs, Callable[[Rule], Sparse], Rows], NDArray[np.float64]]]
+"""Scores the candidates of a pool, each its whole abstract without the title; higher is better. Function of the corpus
+with its vectors, of the counts of the query under a rule, one row, and of the rows of the candidates."""
 
 
 def _pool_tfidf(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
@@ -323,7 +320,7 @@ def _pool_average(source: WordSource, *, weighted: bool) -> Baseline:
         usable = (candidates != 0).any(axis=1) & bool((average != 0).any())
         return np.where(usable, search.negated_distances(average, candidates), EMPTY_SCORE)
 
-    return Baseline(score=score, settings=partial(_averaged, variant=variant), averages=(variant,))
+    return Baseline(rank=score, settings=partial(_averaged, variant=variant), averages=(variant,))
 
 
 def _pool_lsa(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows) -> NDArray[np.float64]:
@@ -336,13 +333,13 @@ def _pool_lsa(inputs: RankingInputs, query: Callable[[Rule], Sparse], rows: Rows
 
 
 BASELINES: dict[str, Baseline] = {
-    "fabs_tfidf": Baseline(score=_pool_tfidf, settings=lambda _: dict(search.TFIDF)),
-    "fabs_bm25": Baseline(score=_pool_bm25, settings=lambda _: dict(OKAPI_SETTINGS)),
+    "fabs_tfidf": Baseline(rank=_pool_tfidf, settings=lambda _: dict(search.TFIDF)),
+    "fabs_bm25": Baseline(rank=_pool_bm25, settings=lambda _: dict(OKAPI_SETTINGS)),
     "fabs_cbow200": _pool_average("cbow", weighted=False),
     "fabs_tfidfcbow200": _pool_average("cbow", weighted=True),
     "fabs_ppmi200": _pool_average("ppmi", weighted=False),
     "fabs_tfidfppmi200": _pool_average("ppmi", weighted=True),
-    LSA: Baseline(score=_pool_lsa, settings=partial(_described, name=LSA), vectors=LSA),
+    LSA: Baseline(rank=_pool_lsa, settings=partial(_described, name=LSA), vectors=LSA),
 }
 
 
@@ -350,5 +347,5 @@ def rank_candidates(
     inputs: RankingInputs, *, baseline: str, query: Callable[[Rule], Sparse], doc_ids: Sequence[str]
 ) -> Ranking:
     """Candidates of any query in the baseline's order. query: its counts under a rule, one row."""
-    scores = BASELINES[baseline].score(inputs, query, inputs.corpus.rows(doc_ids))
+    scores = BASELINES[baseline].rank(inputs, query, inputs.corpus.rows(doc_ids))
     return ranked(ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, scores.tolist(), strict=True))

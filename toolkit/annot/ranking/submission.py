@@ -179,37 +179,33 @@ MANIFEST = "manifest.json"
 HINT = "import it again with `annot pool import`"
 
 
-class QueryPaperRankings(NamedTuple):
-    """Rankings of a run by query paper, and its findings."""
-
-    rankings: dict[str, Ranking]
-    several: tuple[str, ...]
-    """Query papers with several topics."""
-    findings: tuple[SubmissionFinding, ...]
+def topics_of_papers(topics: Collection[str], queries: Sequence[Query]) -> dict[str, list[str]]:
+    """The topics of a run that are each query paper: its id, or a query of it. Others are left out."""
+    paper_of = {query.topic_id: query.topic_id for query in queries}
+    paper_of |= {query.query_id: query.topic_id for query in queries}
+    return grouped((paper_of[topic], topic) for topic in sorted(paper_of.keys() & topics))
 
 
 def by_query_paper(
     documents: Mapping[str, Sequence[ScoredDoc]], queries: Sequence[Query], in_corpus: Collection[str]
-) -> QueryPaperRankings:
-    """Rankings of a run by query paper. documents: by topic; if a document is listed twice, the better score counts.
+) -> tuple[dict[str, Ranking], tuple[SubmissionFinding, ...]]:
+    """Rankings of a run by query paper, and its findings. documents: by topic; if a document is listed twice, the
+    better score counts, and if a paper has several topics, the best rank.
 
     Left out are topics that are no query of the study, and documents that are not in the corpus.
     """
-    paper_of = {query.topic_id: query.topic_id for query in queries}
-    paper_of |= {query.query_id: query.topic_id for query in queries}
-    listed = sorted(documents.keys() & paper_of.keys())
-    topics = grouped((paper_of[topic], topic) for topic in listed)
+    topics = topics_of_papers(documents, queries)
     rankings = {
-        topic_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in topic_ids])
-        for topic_id, topic_ids in topics.items()
+        paper_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in topics_of_paper])
+        for paper_id, topics_of_paper in topics.items()
     }
+    listed = sorted(topic for topics_of_paper in topics.values() for topic in topics_of_paper)
     findings = {
-        "missing query papers": _alone(set(paper_of.values()) - topics.keys()),
-        "foreign queries": _alone(documents.keys() - paper_of.keys()),
+        "missing query papers": _alone({query.topic_id for query in queries} - topics.keys()),
+        "foreign queries": _alone(documents.keys() - {*listed}),
         **_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
     }
-    several = tuple(name for name, topic_ids in topics.items() if len(topic_ids) > 1)
-    return QueryPaperRankings(rankings, several, _findings(findings))
+    return rankings, _findings(findings)
 
 
 def imported_methods(ws: Workspace) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class Vectors:
     """Further facts from the maker of the vectors: settings, versions."""
     source: VectorSource | None = field(default=None, kw_only=True)
     """The rows as a search reads them that may be sent elsewhere; None: the matrix."""
+    basis: NDArray[np.float32] | None = field(default=None, kw_only=True)
+    """Basis V of a decomposition, which takes queries into the space: shape (terms, dimensions)."""
 
     @cached_property
     def rows(self) -> dict[str, int]:

@@ -24,7 +24,6 @@ from annot.base.parallel import in_threads
 from annot.ranking import search
 from annot.ranking.corpus import BLOCK as ROWS_PER_BLOCK
 from annot.ranking.corpus import Corpus, Sparse, Strings, sparse, with_data
-from annot.ranking.vectors import Vectors
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Word vectors trained on the corpus's own abstracts, and documents as averages of them.
@@ -353,26 +352,12 @@ MatrixBlocks = Callable[[], Iterator[tuple[Sparse, Columns]]]
 """Rows of a sparse matrix, block by block, cut to the columns that they use, and the numbers of these."""
 
 
-@dataclass(frozen=True)
-class Basis:
-    """V, shape (tokens, dimensions), the space it spans and how it was found."""
-
-    matrix: Matrix
-    space: str
-    facts: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Decomposition(Vectors):
-    """The documents in the space, and the basis V that takes queries there."""
-
-    basis: Matrix
-
-
 def fit(
     corpus: Corpus, *, dimensions: int, iterations: int, seed: int, memory: int, advance: Callable[[int, int], None]
-) -> Basis:
-    """The basis for the abstracts. A corpus with fewer than `DOCUMENTS` for each of the `dimensions` gets fewer: with
+) -> tuple[Matrix, dict[str, Any]]:
+    """The basis V for the abstracts, shape (tokens, dimensions), and the space it spans, with how it was found.
+
+    A corpus with fewer than `DOCUMENTS` for each of the `dimensions` gets fewer: with
     as many as it has documents, the cosine would be that of tf-idf itself.
 
     memory: bytes that it may take. advance: called with (passes over the corpus done, passes in all).
@@ -398,14 +383,12 @@ def fit(
         blocks, width=len(frequency), rank=rank, iterations=iterations, seed=seed, advance=advance
     )
     facts = {"iterations": iterations, "seed": seed, "input": "tf-idf of abstracts", "asked_dimensions": dimensions}
-    return Basis(matrix, f"lsa-{rank}-{iterations}-{seed}", facts)
+    return matrix, {"space": f"lsa-{rank}-{iterations}-{seed}", "facts": facts}
 
 
-def documents(corpus: Corpus, basis: Basis) -> array_files.Blocks:
+def documents(corpus: Corpus, basis: Matrix) -> array_files.Blocks:
     """The vectors of the abstracts, U S: shape (documents, dimensions). An empty document's is zero."""
-    return array_files.Blocks(
-        (len(corpus), basis.matrix.shape[1]), rows_of_product(partial(_blocks, corpus), basis.matrix)
-    )
+    return array_files.Blocks((len(corpus), basis.shape[1]), rows_of_product(partial(_blocks, corpus), basis))
 
 
 def fold_in(query: Sparse, idf: NDArray[np.float64], basis: Matrix) -> Matrix:

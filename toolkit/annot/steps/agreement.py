@@ -158,7 +158,8 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     snapshot = read_snapshot(ws)
     meeting = Meeting(snapshot, since=start)
     query_papers, say = snapshot.topics, guidelines.words_in(ws, None)
-    doc_ids = {pair.doc_id for pair in meeting.widest} | {remark.doc_id for remark in meeting.remarks}
+    facets = {meeting.facets[answers[0].query_id] for answers in meeting.widest}
+    doc_ids = {answer.doc_id for answers in (*meeting.widest, meeting.remarks) for answer in answers}
     doc_ids |= set(query_papers.values())
     made = single_pages.meeting_page(
         meeting,
@@ -166,7 +167,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
         titles=papers.find_papers(ws.corpus, sorted(doc_ids)) if ws.has_corpus else {},
         texts=snapshot.texts,
         query_papers=query_papers,
-        screens=side_by_side.screens_of(snapshot, doc_ids, {pair.facet for pair in meeting.widest}, say),
+        screens=side_by_side.screens_of(snapshot, doc_ids, facets, say),
         words=snapshot.words,
         say=say,
     )

@@ -22,7 +22,7 @@ from annot.judging.exchange import audit, servers
 from annot.judging.guideline_faults import note_as_read
 from annot.judging.states import STATES, Examination, lines_of_state
 from annot.labelstudio import front, http_client, server
-from annot.labelstudio.accounts import read_passwords
+from annot.labelstudio.accounts import PASSWORDS, SECRET_KEYS, read_passwords
 from annot.pools.chain import LINKS
 from annot.publishing.release import parts, released_files
 from annot.publishing.report import tables, terminal
@@ -264,8 +264,6 @@ SDK = "2.1."
 """The client library that the gateway was made for: others answer otherwise."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
-SECRET_FILES = ("passwords.tsv", "admin.json", "elsewhere.json", server.DATABASE)
-"""Secret files in a server's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +302,7 @@ def examine(ws: Workspace | None) -> DoctorReport:
         notes.append("no study here, so none was checked")
     else:
         findings += [*_study(ws), *_private(ws)]
-        people: tuple[str | None, ...] = (None,)
-        if servers.isolated(ws):
-            people = tuple(name for name in servers.people_with_servers(ws) if not servers.is_closed(ws, name))
+        people = servers.open_servers(ws)
         if people == (None,) and ws.studio_url is None and server.status(servers.studio_folder(ws)) is None:
             people = ()
         if not people:
@@ -321,7 +317,7 @@ def examine(ws: Workspace | None) -> DoctorReport:
                 findings += _of_server(address, release)
             except StudioError as error:
                 findings.append(Problem(error.message, error.hint or "see the documentation of Label Studio"))
-        findings += _from_outside(ws, people, known)
+        findings += _from_outside(ws, known)
     return DoctorReport(
         platform.python_version(),
         packages,
@@ -379,7 +375,7 @@ def _study(ws: Workspace) -> Iterator[Problem]:
 
 def _private(ws: Workspace) -> Iterator[Problem]:
     """Files that others on this machine can read, or would find in a repository."""
-    studios = [folder / name for folder in servers.studio_folders(ws) for name in SECRET_FILES]
+    studios = [folder / name for folder in servers.studio_folders(ws) for name in (PASSWORDS, *SECRET_KEYS)]
     secret = (*backups.database_files(ws), *studios, *(ws.root / backups.BACKUPS).glob("*"))
     for path in secret:
         if path.exists() and path.stat().st_mode & (0o007 if path.is_file() else 0o002):
@@ -394,9 +390,7 @@ def _private(ws: Workspace) -> Iterator[Problem]:
         )
 
 
-def _from_outside(
-    ws: Workspace, people: Iterable[str | None], known: Mapping[str | None, Collection[str]]
-) -> Iterator[Problem]:
+def _from_outside(ws: Workspace, known: Mapping[str | None, Collection[str]]) -> Iterator[Problem]:
     """Problems of servers that have names and https, as people elsewhere see them.
 
     known: addresses of all accounts on each server. A server takes a third of a second for each password, so it is
@@ -405,7 +399,7 @@ def _from_outside(
     folder = servers.front_folder(ws)
     if (domain := front.kept(folder)) is None:
         return
-    here = [name for name in people if name is None or not servers.is_elsewhere(ws, name)]
+    here = servers.owners_here(ws)
     passwords = [read_passwords(servers.passwords_file(ws, name)) for name in here]
     strangers = {}
     for place, name in enumerate(here):

@@ -26,6 +26,7 @@ from annot.base.records import Advance, Source, grouped
 from annot.corpus import adding, paper_ids
 from annot.corpus import corpus_facts as facts_of_corpus
 from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally
+from annot.corpus.versions import NO_VERSION, BegunVersion, VersionWanted, begin_version
 from annot.formats import citation_edges
 from annot.formats.corpora import datasets, format_named
 from annot.formats.corpora.pieces import Piece, PieceRead, UnreadError, cut_lines
@@ -97,6 +98,8 @@ class AddedPapers:
     prisma: adding.PrismaNumbers
     lists_file: str | None
     """File of the ids in all these lists; None if there are none, and in a dry run."""
+    version: BegunVersion | None = None
+    """Version of the corpus that the papers belong to; None if it has only one."""
 
     @property
     def finding(self) -> str:
@@ -154,11 +157,13 @@ def add(
     advance: Advance,
     corrected: str | None = None,
     partial: bool = False,
+    version: VersionWanted = NO_VERSION,
 ) -> AddedPapers:
     """Add the papers of files and of all in folders, or of datasets that `form` knows by name; the same again add none.
 
     form: None tells the format of each file from its beginning. corrected: why records of the corpus are replaced by
-    those of the files that have their ids; None keeps the first. Records that cannot be read are counted and
+    those of the files that have their ids; None keeps the first. version: that the papers belong to, once pools were
+    drawn. Records that cannot be read are counted and
     written aside. Raises InputError, and keeps nothing, if a file or folder has no record that can be read or, unless
     it may be `partial`, more than 20 and one in twenty that cannot; the error names every such file.
     """
@@ -174,7 +179,8 @@ def add(
         if refused:
             raise refused[0]
         correction, rejects = facts_of_corpus.RecordCorrections(ws, corrected), _rejects(ws, folders, unknown)
-        return _added(ws, entries, folders, rejects, correction, partial=partial, dry_run=dry_run, advance=advance)
+        how: Any = {"partial": partial, "dry_run": dry_run, "advance": advance, "version": version}
+        return _added(ws, entries, folders, rejects, correction, **how)
     except InputError as error:
         raise _in_one(error, [*refused, *_unreadable(ws, entries, folders, unknown)]) from None
 
@@ -189,6 +195,7 @@ def _added(
     partial: bool,
     dry_run: bool,
     advance: Advance,
+    version: VersionWanted,
 ) -> AddedPapers:
     """Add the papers of files whose formats are known. rejects: records that could not be read, and files left out."""
     names = [name for _, name in entries]
@@ -215,6 +222,7 @@ def _added(
             shared.update(brought.sentences)
             advance(tally.read, None)
         rejects.raise_if_unreadable(partial=partial)
+        begun = begin_version(ws, version, changed=tally.kept, dry_run=dry_run)
         digest, rejected_file, lists_file, cleaned = None, None, None, cleaning.written(None, "")
         same_title, alike = tally.same_title[titles_before:], tally.alike_ids(before)
         rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
@@ -266,6 +274,7 @@ def _added(
         repeated=adding.shared_sentences(shared, papers=tally.read),
         prisma=adding.prisma_of(read, tally.rejected, tally.kept),
         lists_file=lists_file,
+        version=begun,
     )
 
 

@@ -26,11 +26,12 @@ from annot.publishing.browse_page import write_pages
 from annot.publishing.report import figures, pages, single_pages, study, tidy
 from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
 from annot.publishing.report.sections.runs import best_line, compared, drawing, pairs, terminal
-from annot.publishing.report.tables import Chapter, Column, Document, Table, facet_column, sentences, table
+from annot.publishing.report.tables import Chapter, Column, Columns, Document, Table, facet_column, sentences, table
 from annot.publishing.report.terminal import table_text
 from annot.store import papers
 from annot.store.models import StoredRun
 from annot.store.pools import read_pools, read_sample
+from annot.study.outcome import Pair
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, read_entered, write_file
@@ -358,21 +359,24 @@ def write_error_sheet(ws: Workspace) -> WrittenSheet:
     cases = grouped(((case.query_id, case.doc_id), case) for case in found)
     pairs = sorted(entered.keys() | cases.keys(), key=lambda pair: (-len(cases.get(pair, ())), pair))
     titles = papers.headings(ws.corpus, {doc_id for _, doc_id in pairs}) if ws.has_corpus else {}
-    rows = [
-        input_files.ErrorRow(
-            *pair,
-            *entered.get(pair, ("", "")),
-            facet=snapshot.facets.get(pair[0], ""),
-            grade=cases[pair][0].grade if pair in cases else None,
-            irrelevant_near_the_top=_systems(cases.get(pair, ()), NEAR_TOP),
-            relevant_far_down=_systems(cases.get(pair, ()), FAR_DOWN),
-            title=titles.get(pair[1], ""),
-        )
-        for pair in pairs
-    ]
+    columns = Columns[Pair](
+        [
+            Column("query_id", lambda pair: pair[0]),
+            Column("doc_id", lambda pair: pair[1]),
+            Column("kind", lambda pair: entered.get(pair, ("", ""))[0]),
+            Column("note", lambda pair: entered.get(pair, ("", ""))[1]),
+            Column("facet", lambda pair: snapshot.facets.get(pair[0], ""), None if snapshot.faceted else ""),
+            # None if no system gets the pair wrong any more; the lead's note on it stays.
+            Column("grade", lambda pair: cases[pair][0].grade if pair in cases else None),
+            Column("irrelevant_near_the_top", lambda pair: _systems(cases.get(pair, ()), NEAR_TOP)),
+            Column("relevant_far_down", lambda pair: _systems(cases.get(pair, ()), FAR_DOWN)),
+            Column("title", lambda pair: titles.get(pair[1], "")),
+        ]
+    )
+    rows = [columns.fields, *(record.values() for record in columns.of(pairs).records)]
     path = ws.root / input_files.SHEET
-    write_file(path, input_files.write_error_sheet(rows, faceted=snapshot.faceted))
-    return WrittenSheet(path, len(rows), sum(bool(row.kind) for row in rows))
+    write_file(path, input_files.written_sheet(rows))
+    return WrittenSheet(path, len(pairs), sum(bool(kind) for kind, _ in entered.values()))
 
 
 def error_sheet_notes(ws: Workspace) -> Iterator[str]:

@@ -13,15 +13,23 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, moment_now
-from annot.base.records import CITED, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
+from annot.base.records import CITED, GROWN, MANUAL, Addition, Advance, Draw, Pool, Query, Ranking
 from annot.formats.trec import rankings_sha256
 from annot.measuring.engine_runs import import_engine_run
 from annot.pools import admission, drawn_pools, frozen_rankings, pool_design, pooling
 from annot.publishing.report import tables
-from annot.ranking import given_vectors, word_vectors
+from annot.ranking import word_vectors
 from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
-from annot.store.pools import read_queries, read_topics
+from annot.store.models import CorpusVersion
+from annot.store.pools import (
+    is_after,
+    newest_version,
+    read_corpus_versions,
+    read_queries,
+    read_topics,
+    read_withdrawn,
+)
 from annot.study import backups, provenance
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
@@ -92,76 +100,6 @@ class _Drawn(NamedTuple):
     """Facts that `write_rankings` needs of the new ones; None if all are on disk."""
 
 
-class _Designs:
-    """Designs of pools to draw: as on record; for new topics as most pools; without a record as in annot.toml.
-
-    The changes of the command line apply to each of them. A method without its vectors takes part only in pools that it
-    drew before, unless the command line names it.
-    """
-
-    def __init__(self, snapshot: Snapshot, overrides: pool_design.DesignOverrides, *, redraw: bool, frozen: bool):
-        """redraw: ignore the designs on record. frozen: a method with a ranking on disk needs no vectors."""
-        ws = snapshot.ws
-        self._ws, self._texts, self._overrides = ws, snapshot.texts, overrides
-        self._of_settings = pool_design.design_of_settings(ws.settings)
-        self._frozen = frozen
-        self._recorded = {} if redraw else pool_design.recorded_designs(snapshot.pools.values())
-        self._usual, self._usual_of_texts = (
-            pool_design.usual_design(
-                {name: design for name, design in self._recorded.items() if (name in self._texts) is text}
-            )
-            for text in (False, True)
-        )
-        self._absent = set(given_vectors.absent_by_default(ws))
-        if frozen:
-            self._absent -= {path.stem for path in ws.rankings.glob("*.run")}
-        self._of_new = (
-            self._changed(self._of_settings, ())
-            if self._usual is None
-            else self._changed(self._usual, self._usual.methods)
-        )
-
-    def _changed(self, design: pool_design.PoolDesign, drew: Collection[str]) -> pool_design.PoolDesign:
-        """drew: methods by which pools on record were drawn; they are never left out for want of vectors."""
-        changed = pool_design.apply_overrides(design, self._overrides)
-        return changed if self._overrides.methods else pool_design.leave_out(changed, self._absent - {*drew})
-
-    def _of_topic(self, topic_id: str) -> pool_design.PoolDesign:
-        design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
-        return self._of_new if design is None else self._changed(design, design.methods)
-
-    def of_topics(self, topics: pool_design.Topics) -> tuple[dict[str, pool_design.PoolDesign], dict[str, set[str]]]:
-        """Design of each topic, and the texts that a method cannot rank for, by method; their designs lack it."""
-        designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
-        methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
-        on_disk = frozen_rankings.not_ranked(self._ws) if self._frozen else None
-        left_out = pool_design.unranked_texts(self._ws, methods, topics.texts, frozen=on_disk)
-        for topic_id in topics.texts:
-            designs[topic_id] = pool_design.design_for_text(designs[topic_id], topic_id, left_out)
-        return designs, left_out
-
-    def words(self, not_for_texts: Mapping[str, Iterable[str]]) -> dict[str, Any]:
-        """Values for the notes: methods left out, and settings in which pools on record differ from annot.toml.
-
-        Methods are left out by annot.toml, the command line or the pools on record (`left_out`), in first pools because
-        their vectors are absent (`absent`), or only for new topics that are texts (`not_for_texts`). Settings that the
-        command line names do not differ.
-        """
-        on_request = {*self._ws.settings.pool.without, *(self._overrides.without or ())}
-        without = self._of_new.without
-        new = {
-            method: sorted(topic_id for topic_id in topic_ids if topic_id not in self._recorded)
-            for method, topic_ids in not_for_texts.items()
-        }
-        differing = pool_design.design_differences(self._usual, self._of_settings) if self._usual else ()
-        return {
-            "left_out": [name for name in without if name in on_request or name not in self._absent],
-            "absent": [name for name in without if name in self._absent - on_request and not self._recorded],
-            "not_for_texts": {method: topic_ids for method, topic_ids in new.items() if topic_ids},
-            "differing": [pair for pair in differing if getattr(self._overrides, pair[0]) is None],
-        }
-
-
 class _Ranker:
     """Rankings of the corpus for some topics, and the papers that may enter their pools."""
 
@@ -169,6 +107,8 @@ class _Ranker:
         """keep: make and keep missing parts of the index, and near-duplicates."""
         self.ws, self.topics = ws, topics
         self._keep, self._advance = keep, advance
+        with ws.reading() as session:
+            self._withdrawn = frozenset(read_withdrawn(session))
         self._duplicates = cache(partial(admission.near_duplicates, ws, keep=keep, advance=advance))
 
     def same_title(self) -> dict[str, tuple[str, ...]]:
@@ -182,6 +122,7 @@ class _Ranker:
         ranking_depth: int,
         topic_ids: Sequence[str] | None = None,
         imports: Mapping[str, Mapping[str, Ranking]] = MappingProxyType({}),
+        new: frozen_rankings.NewDocuments | None = None,
     ) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
         """Rankings and facts as `rank_corpus` returns them. topic_ids: None takes all topics."""
         return frozen_rankings.rank_corpus(
@@ -194,7 +135,29 @@ class _Ranker:
             keep=self._keep,
             advance=self._advance,
             imports=imports,
+            withdrawn=self._withdrawn,
+            new=new,
         )
+
+    def new_documents(
+        self, pools: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]
+    ) -> frozen_rankings.NewDocuments:
+        """The documents of the newest version of the corpus that these pools could not draw from before."""
+        starts = {
+            corpus: next(version.after for version in versions if is_after(versions, version.version, corpus))
+            for corpus in {pool.of_corpus for pool in pools.values()}
+        }
+        since = {
+            corpus: frozenset(papers.ids_after(self.ws.corpus, after)) - self._withdrawn
+            for corpus, after in starts.items()
+        }
+        ids = {topic_id: since[pool.of_corpus] for topic_id, pool in pools.items()}
+        cited = {
+            topic_id: sorted(ids[topic_id] & {*(self.topics.citations[topic_id] or ())})
+            for topic_id, pool in pools.items()
+            if CITED in pooling.pool_in_version(pool, 1).methods
+        }
+        return frozen_rankings.NewDocuments(versions[-1].version, ids, cited)
 
     def admissions(
         self, rankings: frozen_rankings.Rankings, current: Mapping[str, Pool], *, coming: int | None = None
@@ -208,6 +171,10 @@ class _Ranker:
             current=current,
             coming=coming,
         )
+
+
+_Changes = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+"""Documents that came and left, by topic."""
 
 
 def build(
@@ -232,55 +199,115 @@ def build(
     if not snapshot.queries:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     with ws.reading() as session:
-        sent = projects.was_sent(session)
+        sent, versions = projects.was_sent(session), read_corpus_versions(session)
     current = snapshot.pools
-    designs = _Designs(snapshot, overrides, redraw=redraw, frozen=frozen)
+    on_disk = frozen_rankings.not_ranked(ws) if frozen else None
+    designs = pool_design.Designs(snapshot, overrides, redraw=redraw, frozen=on_disk)
     chosen = drawn_pools.topics_named(snapshot.queries, only) if only else {*snapshot.topics.values()}
-    topics = pool_design.topics_of(ws, chosen, snapshot.texts)
-    design_of, not_for_texts = designs.of_topics(topics)
-    ranker = _Ranker(ws, topics, keep=not dry_run, advance=advance)
-    drawn = _draw_anew(ranker, current, design_of, frozen=frozen, partly=bool(only))
-    changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn.pools.items()}
+    by_version = bool(versions) and not frozen
+    growing, staying = _by_version(current, chosen, versions, overrides, redraw=redraw) if by_version else ({}, {})
+    chosen -= {*growing, *staying}
+    ranker = _Ranker(
+        ws, pool_design.topics_of(ws, {*chosen, *growing}, snapshot.texts), keep=not dry_run, advance=advance
+    )
+    design_of, not_for_texts = designs.of_topics(ranker.topics.only(chosen))
+    drawings: list[_Drawn] = []
+    if chosen or not versions:
+        partly = bool(only) and not versions
+        drawings.append(_draw_anew(ranker, current, design_of, frozen=frozen, partly=partly, versions=versions))
+    if growing:
+        drawings.append(_draw_new(ranker, snapshot, growing, versions, per_method=overrides.per_method))
+    drawn_now = {**staying, **{name: pool for drawn in drawings for name, pool in drawn.pools.items()}}
+    changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn_now.items()}
     if not dry_run:
-        _write(ws, drawn, whole=not only, grow=grow, backup="before pool redraw" if redraw else None)
+        whole = not (only or growing or staying)
+        _write_all(ws, drawings, current, whole=whole, grow=grow, backup="before pool redraw" if redraw else None)
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
-    drawn_now = list(drawn.pools.values())
+    words = designs.words(not_for_texts) | {"dry_run": dry_run, "sent": sent and not grow}
+    notes = _notes(ranker, snapshot, drawings, drawn_now, changes=changes, **words)
+    return BuiltPools(_figures(snapshot, drawn_now, changes), sent, notes)
+
+
+def _by_version(
+    current: Mapping[str, Pool],
+    chosen: Collection[str],
+    versions: tuple[CorpusVersion, ...],
+    overrides: pool_design.DesignOverrides,
+    *,
+    redraw: bool,
+) -> tuple[dict[str, Pool], dict[str, Pool]]:
+    """The chosen pools that were drawn from an earlier version of the corpus than the newest, and the others on record.
+
+    Raises InputError for options that would draw pools on record in another way. An imported pool has no rule to grow
+    by, and stays.
+    """
+    drawn = pool_design.recorded_designs(current.values())
+    growing: dict[str, Pool] = {}
+    staying: dict[str, Pool] = {}
+    for name in sorted({*chosen} & current.keys()):
+        later = name in drawn and is_after(versions, versions[-1].version, current[name].of_corpus)
+        (growing if later else staying)[name] = current[name]
+    changes = replace(overrides, per_method=None) if growing else overrides
+    anew = {*chosen} - current.keys()
+    if current and (redraw or (changes != pool_design.AS_PLANNED and (growing or not anew))):
+        raise InputError(
+            "the pools on record belong to versions of the corpus, and are not drawn in another way",
+            hint="`annot pool --grow` adds documents of the newest version by the rule on record; --per-method gives "
+            "another number, and `annot pool add --method` adds the best of another method",
+        )
+    return growing, staying
+
+
+def _notes(
+    ranker: _Ranker,
+    snapshot: Snapshot,
+    drawings: Sequence[_Drawn],
+    pools: Mapping[str, Pool],
+    *,
+    changes: _Changes,
+    **words: Any,
+) -> tuple[str, ...]:
+    """Notes on these pools. words: facts about the designs,
+    `dry_run`, and `sent` if pairs may not be added."""
+    grown = {name: len(changes[name][0]) for drawn in drawings if drawn.grown for name in drawn.pools}
+    anew = [pool for name, pool in pools.items() if drawings and name not in grown]
     notes = tables.sentences(
         "commands.pools",
         words=snapshot.words,
-        sizes=[len(pool.entries) for pool in drawn_now],
-        empty=[pool.topic_id for pool in drawn_now if not pool.entries],
-        same_title=ranker.same_title(),
-        passed_over=admission.passed_over_in(drawn_now, drawn.rankings, drawn.admitted),
-        dry=[pool.topic_id for pool in drawn_now if pool.dry],
+        sizes=[len(pool.entries) for pool in pools.values()],
+        empty=[name for name, pool in pools.items() if not pool.entries],
+        same_title=ranker.same_title() if drawings else {},
+        passed_over=sum(
+            admission.passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted) for drawn in drawings
+        ),
+        dry=[pool.topic_id for pool in anew if pool.dry],
         changes={
             query.query_id: changes[query.topic_id]
-            for query in (snapshot.queries if current else ())
+            for query in (snapshot.queries if snapshot.pools else ())
             if any(changes.get(query.topic_id, ()))
         },
-        wants_grow=all((sent, dry_run, not grow)) and any(added for added, _ in changes.values()),
-        dry_run=dry_run,
-        **designs.words(not_for_texts),
+        grown=grown,
+        version=next((pools[name].of_corpus for name in grown), None),
+        **words,
     )
-    notes += tables.sentences("commands.few_abstracts", words=snapshot.words, few=_few_abstracts(ws, drawn))
-    figures = [
-        _in_figures(pool, drawn_pools.queries_of(snapshot.queries, pool.topic_id), *changes[pool.topic_id])
-        for pool in drawn_now
-    ]
-    return BuiltPools(tuple(figures), sent, notes)
+    few = {few: None for drawn in drawings for few in _few_abstracts(ranker.ws, drawn)}
+    return notes + tables.sentences("commands.few_abstracts", words=snapshot.words, few=tuple(few))
 
 
-def _in_figures(pool: Pool, query_ids: Sequence[str], added: Sequence[str], leaving: Sequence[str]) -> DrawnPool:
-    return DrawnPool(
-        topic_id=pool.topic_id,
-        queries=len(query_ids),
-        size=len(pool.entries),
-        cited=sum(entry.drawn.method == CITED for entry in pool.entries),
-        cited_outside=pool.cited_outside,
-        dry=pool.dry,
-        added=len(added),
-        leaving=len(leaving),
+def _figures(snapshot: Snapshot, pools: Mapping[str, Pool], changes: _Changes) -> tuple[DrawnPool, ...]:
+    return tuple(
+        DrawnPool(
+            topic_id=topic_id,
+            queries=len(drawn_pools.queries_of(snapshot.queries, topic_id)),
+            size=len(pool.entries),
+            cited=sum(entry.drawn.method == CITED for entry in pool.entries),
+            cited_outside=pool.cited_outside,
+            dry=pool.dry,
+            added=len(changes[topic_id][0]),
+            leaving=len(changes[topic_id][1]),
+        )
+        for topic_id, pool in sorted(pools.items())
     )
 
 
@@ -291,19 +318,51 @@ def _draw_anew(
     *,
     frozen: bool,
     partly: bool,
+    versions: tuple[CorpusVersion, ...],
 ) -> _Drawn:
     """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
+    corpus = versions[-1].version if versions else None
     ws = ranker.ws
     needed = frozen_rankings.needed_topics(designs, {name: pool for name, pool in current.items() if name in designs})
     if frozen:
-        return _draw(ranker, current, designs, on_disk=frozen_rankings.read_rankings(ws, needed))
+        return _draw(ranker, current, designs, on_disk=frozen_rankings.read_rankings(ws, needed), corpus=corpus)
     depth = max(design.ranking_depth for design in designs.values())
     new, facts = ranker.rank(list(needed), ranking_depth=depth)
     if partly:
         frozen_rankings.refuse_other_corpus(
             ws, facts, corrected_only=frozen_rankings.ranked_corpus(ws).differs_by_corrections
         )
-    return _draw(ranker, current, designs, new=new, facts=facts)
+    return _draw(ranker, current, designs, new=new, facts=facts, corpus=corpus)
+
+
+def _draw_new(
+    ranker: _Ranker,
+    snapshot: Snapshot,
+    growing: Mapping[str, Pool],
+    versions: tuple[CorpusVersion, ...],
+    *,
+    per_method: int | None,
+) -> _Drawn:
+    """These pools with documents that came since they were drawn: all are ranked by the methods on record, and the new
+    ones drawn by the rule on record.
+
+    per_method: number of documents that each method draws; None takes that of each pool.
+    """
+    designs = pool_design.recorded_designs(growing.values())
+    needed = frozen_rankings.needed_topics(designs, growing)
+    methods = [name for name in needed if "/" not in name and any(name in one.methods for one in designs.values())]
+    rankings, facts = ranker.rank(
+        methods,
+        ranking_depth=max(design.ranking_depth for design in designs.values()),
+        topic_ids=[*growing],
+        new=ranker.new_documents(growing, versions),
+    )
+    additions = {
+        topic_id: _addition(snapshot, GROWN, per_method or design.per_method, (), versions[-1].reason, None)
+        for topic_id, design in designs.items()
+    }
+    on_disk = frozen_rankings.read_rankings(ranker.ws, needed)
+    return _draw(ranker, snapshot.pools, additions, on_disk=on_disk, new=rankings, facts=facts)
 
 
 def _draw(
@@ -314,11 +373,12 @@ def _draw(
     on_disk: frozen_rankings.Rankings | None = None,
     new: frozen_rankings.Rankings | None = None,
     facts: dict[str, Any] | None = None,
+    corpus: str | None = None,
 ) -> _Drawn:
     """Pools by their designs, or pools on record with an addition each; additions have one method and one version.
 
     on_disk: the rankings that are not made again, under which the papers stay barred that were; new, facts: rankings
-    that were made now.
+    that were made now; corpus: the version that new pools are drawn from.
     """
     on_disk, new = on_disk or {}, new or {}
     rankings = {name: {**on_disk.get(name, {}), **new.get(name, {})} for name in {**on_disk, **new}}
@@ -330,7 +390,7 @@ def _draw(
         admitted = ranker.admissions(rankings, current, coming=coming.version if coming else None)
         if additions or facts is None:
             admitted = admission.as_recorded(admitted, admission.recorded_admissions(ranker.ws))
-    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current)
+    drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current, corpus=corpus)
     drawn += [
         drawn_pools.with_additions(
             current[name], [addition], rankings, barred=admitted[name].barred if name in admitted else {}
@@ -338,6 +398,15 @@ def _draw(
         for name, addition in additions.items()
     ]
     return _Drawn({pool.topic_id: pool for pool in drawn}, bool(additions), rankings, admitted, new, facts)
+
+
+def _write_all(ws: Workspace, drawings: Sequence[_Drawn], current: Mapping[str, Pool], **how: Any) -> None:
+    """Write all that was drawn, as `_write` does; without it, the files of the current pools, as an earlier run may
+    have ended before."""
+    for drawn in drawings:
+        _write(ws, drawn, **how)
+    if not drawings:
+        drawn_pools.write_pools(ws, list(current.values()))
 
 
 def _write(ws: Workspace, drawn: _Drawn, *, whole: bool, grow: bool, backup: str | None = None) -> None:
@@ -387,7 +456,8 @@ def _added(recorded: Mapping[str, Pool], drawn: _Drawn, queries: Iterable[Query]
 def _few_abstracts(ws: Workspace, drawn: _Drawn) -> tuple[word_vectors.FewAbstracts, ...]:
     """Methods of these rankings that were trained on few abstracts."""
     made_with = frozen_rankings.method_settings(ws) if drawn.facts is None else drawn.facts["methods"]
-    return word_vectors.trained_on_few({name: made_with[name] for name in made_with if name in drawn.rankings})
+    ranked = {name: made_with[name] for name in made_with if name in drawn.rankings}
+    return word_vectors.trained_on_few({name.rpartition("/")[2]: ranked[name] for name in ranked})
 
 
 def fresh_rankings(ws: Workspace, *, advance: Advance) -> tuple[frozen_rankings.Rankings, dict[str, Any]]:
@@ -527,7 +597,9 @@ def _addition(
 ) -> Addition:
     """The addition of the version that is to come. by: None takes the account of this machine."""
     version, maker = _next_version(snapshot), by or getpass.getuser()
-    return Addition(version, method, depth, documents, reason, maker, moment_now())
+    with snapshot.ws.reading() as session:
+        corpus = newest_version(session)
+    return Addition(version, method, depth, documents, reason, maker, moment_now(), corpus)
 
 
 def _next_version(snapshot: Snapshot) -> int:

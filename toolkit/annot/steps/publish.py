@@ -478,16 +478,16 @@ def _not_ready(study: Study, words: PublishedWords, runs_missing: Sequence[str])
     yield from runs_missing
     yield from words.undecided
     yield from snapshots.unfinished(study.snapshot.outcome)
-    for finding in study.findings:
-        if finding.state.refused:
-            yield from finding.lines
+    for state, shown_by in study.findings.items():
+        if state.refused:
+            yield from state.lines(shown_by)
 
 
 def _report_notes(study: Study) -> Iterator[str]:
     """Notes on untrue parts of the study that a release may have, and on figures that could not be measured."""
-    for finding in study.findings:
-        if not finding.state.refused:
-            yield from finding.lines
+    for state, shown_by in study.findings.items():
+        if not state.refused:
+            yield from state.lines(shown_by)
     unmeasured = {part.reason for part in (study.evaluated, study.effect) if isinstance(part, Undefined)}
     for reason in sorted(unmeasured):
         yield f"the report: {reason}"

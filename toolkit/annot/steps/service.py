@@ -26,9 +26,8 @@ from annot.study.workspace import Workspace, write_file
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-ENVIRONMENT = ("ANNOT_STUDIO_VENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
-SECRET_ENVIRONMENT = ("ANNOT_DATABASE",)
-"""Variables that may hold a password: they go to a file of their own, which only the owner can read."""
+ENVIRONMENT = ("ANNOT_STUDIO_VENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "ANNOT_DATABASE")
+"""Variables that go to a file of their own, which only the owner can read: the last may hold a password."""
 TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d")
 
 
@@ -61,8 +60,8 @@ def _write(ws: Workspace, ending: str, kinds: dict[str, str], *, switched_on: st
     folder = servers.front_folder(ws).resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     secret = folder / "environment"
-    secrets = [f"{name}={_quoted(os.environ[name])}\n" for name in SECRET_ENVIRONMENT if name in os.environ]
-    write_file(secret, "".join(secrets), private=True)
+    variables = [f"{name}={_quoted(os.environ[name])}\n" for name in ENVIRONMENT if name in os.environ]
+    write_file(secret, "".join(variables), private=True)
     files = []
     for kind, work in kinds.items():
         values = {
@@ -74,9 +73,6 @@ def _write(ws: Workspace, ending: str, kinds: dict[str, str], *, switched_on: st
             "folder": _doubled(str(ws.root.resolve())),
             "python": _doubled(_quoted(sys.executable)),
             "secret": _doubled(str(secret)),
-            "environment": [
-                _doubled(_quoted(f"{name}={os.environ[name]}")) for name in ENVIRONMENT if name in os.environ
-            ],
         }
         files.append(folder / f"{name}.{kind}")
         write_file(files[-1], render("unit.j2", values, overrides=None))
@@ -113,12 +109,7 @@ def stay(
         ws = Workspace.open(root)
         if not (servers.front_folder(ws) / front.UP).exists():
             return
-        people = servers.people_with_servers(ws) if servers.isolated(ws) else (None,)
-        folders = [
-            servers.studio_folder(ws, name)
-            for name in people
-            if name is None or not (servers.is_closed(ws, name) or servers.is_elsewhere(ws, name))
-        ]
+        folders = [servers.studio_folder(ws, name) for name in servers.owners_here(ws)]
         if not all(map(server.is_running, folders)) or front.running(servers.front_folder(ws)) is None:
             try:
                 start(ws)

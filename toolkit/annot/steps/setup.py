@@ -266,10 +266,7 @@ def down(ws: Workspace) -> tuple[State, ...]:
 
 def status(ws: Workspace) -> tuple[State, ...]:
     """State of the server, or in mode `server` of each person's."""
-    if not servers.isolated(ws):
-        return (_state(ws, None),)
-    everyone = servers.people_with_servers(ws)
-    return tuple(_state(ws, person) for person in everyone if not servers.is_closed(ws, person))
+    return tuple(_state(ws, person) for person in servers.open_servers(ws))
 
 
 def _start(

@@ -78,38 +78,6 @@ class Status:
     """People who act before the command: "you", or people by pseudonym."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuerySettled:
-    """Progress of one query."""
-
-    query_id: str
-    pairs: int
-    incomplete: int
-    waiting: int
-    """Pairs that were returned to an assessor who has not answered yet."""
-    agreed: int
-    disputed: int
-    settled: int
-    unjudgeable: int
-    """Pairs that cannot be judged: they are closed without a grade."""
-    open: int
-
-
-ADJUDICATION = tables.Columns[QuerySettled](
-    [tables.Column("query", lambda query: query.query_id, "query_id")],
-    [
-        tables.Column("pairs", lambda query: query.pairs),
-        tables.Column("incomplete", lambda query: query.incomplete),
-        tables.Column("returned, unanswered", lambda query: query.waiting, "waiting"),
-        tables.Column("agreed", lambda query: query.agreed),
-        tables.Column("disputed", lambda query: query.disputed),
-        tables.Column("settled", lambda query: query.settled),
-        tables.Column("cannot be judged", lambda query: query.unjudgeable, "unjudgeable"),
-        tables.Column("open", lambda query: query.open),
-    ],
-)
-
-
 def status(ws: Workspace) -> Status:
     """Count papers, queries, pairs, judgements and files of the study."""
     with ws.reading() as session:
@@ -120,7 +88,7 @@ def status(ws: Workspace) -> Status:
         if outcome.everything:
             # Only once there are answers.
             fast = rushed_pairs(session, outcome)
-            if any(fast.pairs.values()):
+            if any(fast[1].values()):
                 from annot.judging.exchange.audit import rushed_of
 
                 rushed = tuple(map(str, rushed_of(fast)))
@@ -174,12 +142,26 @@ def _night(ws: Workspace) -> tuple[str, ...]:
         return (f"{path}: cannot be read; `annot studio nightly` writes it again",)
 
 
-def adjudication(ws: Workspace) -> tuple[QuerySettled, ...]:
-    """Number of pairs of each query that are agreed, in dispute, settled and open."""
+def adjudication(ws: Workspace) -> tables.Table:
+    """Number of pairs of each query that are agreed, in dispute, settled and open; of those returned, only the ones
+    without a new answer. Pairs that cannot be judged are closed without a grade.
+    """
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
-    agreed, disputed = ([pair.pair for pair in of] for of in (outcome.agreed, outcome.disputed))
-    ended = (outcome.adjudications, outcome.unjudgeable, outcome.open)
-    kinds: tuple[Iterable[Pair], ...] = (outcome.incomplete, outcome.waiting, agreed, disputed, *ended)
-    pairs, *counts = (Counter(query_id for query_id, _ in kind) for kind in (outcome.planned, *kinds))
-    return tuple(QuerySettled(name, pairs[name], *(count[name] for count in counts)) for name in sorted(pairs))
+
+    def count(heading: str, pairs: Iterable[Pair], name: str | None = None) -> tables.Column[str]:
+        of_query = Counter(query_id for query_id, _ in pairs)
+        return tables.Column(heading, lambda query_id: of_query[query_id], name)
+
+    counts = [
+        count("pairs", outcome.planned),
+        count("incomplete", outcome.incomplete),
+        count("returned, unanswered", outcome.waiting, "waiting"),
+        count("agreed", (decision.pair for decision in outcome.agreed)),
+        count("disputed", (dispute.pair for dispute in outcome.disputed)),
+        count("settled", outcome.adjudications),
+        count("cannot be judged", outcome.unjudgeable, "unjudgeable"),
+        count("open", outcome.open),
+    ]
+    queries = sorted({query_id for query_id, _ in outcome.planned})
+    return tables.table("", queries, [tables.Column[str]("query", str, "query_id")], counts)

@@ -13,9 +13,9 @@ from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, moment_now
-from annot.base.records import Paper, Query
+from annot.base.records import Gold, Paper, Query
 from annot.corpus.corpus_facts import labels_where_asked, papers_of
-from annot.formats.input_files import GoldLine, content_of, read_full_texts, read_gold, write_full_texts, write_gold
+from annot.formats.input_files import content_of, read_full_texts, read_gold, write_full_texts, write_gold
 from annot.judging import plan_on_record, trial_answers
 from annot.judging.exchange.outgoing import TaskMaterial
 from annot.judging.trial_draws import assigned, draw_gold, draw_hidden, draw_substudy, plan_lines, query_by_query
@@ -23,7 +23,7 @@ from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.report import study, tables
 from annot.publishing.report.sections.collection import grade_examples
 from annot.store import people, pools, projects, trials
-from annot.store.models import Gold, Session
+from annot.store.models import Session
 from annot.study import guidelines
 from annot.study.outcome import Outcome, Pair, answered_of, outcome_of
 from annot.study.snapshot import read_snapshot
@@ -144,7 +144,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     else:
         data = content_of(file, expected="a table of gold pairs")
         lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(queries_by_id))]
-    new_gold = tuple(Gold(*line, position) for position, line in enumerate(lines, start=1))
+    new_gold = tuple(lines)
     # Every text must be there before anybody is sent something.
     TaskMaterial(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
@@ -164,7 +164,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
 
 def _drawn_gold(
     ws: Workspace, path: Path, standing: Sequence[Gold], outcome: Outcome, queries: Collection[Query]
-) -> list[GoldLine]:
+) -> list[Gold]:
     """The gold pairs on record, and settled pairs drawn in addition to them."""
     if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
         raise InputError(
@@ -183,8 +183,13 @@ def _drawn_gold(
         per_facet=ws.settings.training.per_facet,
         seed=ws.settings.seed,
     )
-    lines = [GoldLine(*gold[:4]) for gold in standing]
-    return lines + [GoldLine(*pair.pair, pair.grade, _why(outcome, pair.query_id, pair.doc_id)) for pair in drawn]
+    return [
+        *(gold._replace(position=position) for position, gold in enumerate(standing, start=1)),
+        *(
+            Gold(*decision.pair, decision.grade, _why(outcome, *decision.pair), position)
+            for position, decision in enumerate(drawn, start=len(standing) + 1)
+        ),
+    ]
 
 
 def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount, ...]:
@@ -253,7 +258,7 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
 
 
 def _table(golden: Sequence[Gold]) -> str:
-    return write_gold(GoldLine(*gold[:4]) for gold in golden)
+    return write_gold(golden)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

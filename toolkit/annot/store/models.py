@@ -193,6 +193,33 @@ class ImportedSource(NamedTuple):
     facts: Mapping[str, Any]
 
 
+class CorpusVersion(NamedTuple):
+    """Version of the corpus. A study whose corpus never grew after its pools were drawn has none on record."""
+
+    version: str
+    number: int
+    """Place among the versions, from 1."""
+    after: str
+    """Name of the last file of the corpus before this version; empty for the first."""
+    reason: str | None
+    made_by: str | None
+    made_at: str
+    """Moment in ISO 8601, UTC."""
+    qrels: str | None = None
+    """Text of its qrels, which never change once all its pairs had grades and a later version was there."""
+
+
+class WithdrawnDocument(NamedTuple):
+    """Document that versions of the corpus no longer have from one on."""
+
+    doc_id: str
+    version: str
+    reason: str
+    made_by: str | None
+    withdrawn_at: str
+    """Moment in ISO 8601, UTC."""
+
+
 FACET_LABELS_TABLE = define_table(
     "facet_labels",
     [
@@ -247,6 +274,15 @@ POOL_ADDITION_TABLE = define_table(
     check("depth", "depth IS NULL OR depth >= 1"),
     check("depth_of_ranking", "(method = 'manual') = (depth IS NULL)"),
     check("reason", "method <> 'manual' OR COALESCE(reason, '') <> ''"),
+)
+CORPUS_VERSION_TABLE = define_table(
+    "corpus_version", columns_of(CorpusVersion, key=["version"]), unique("number", "number"), from_1("number")
+)
+WITHDRAWN_TABLE = define_table(
+    "withdrawn_document",
+    columns_of(WithdrawnDocument, key=["doc_id"]),
+    to(version="corpus_version.version"),
+    check("reason", "reason <> ''"),
 )
 SPLIT_TABLE = define_table(
     "split", [column(name, str, key=True) for name in ("name", "query_id", "fold")], to(query_id="query.query_id")
@@ -578,21 +614,6 @@ class Project(NamedTuple):
         return hash(self.project)
 
 
-class Gold(NamedTuple):
-    """A pair with the grade that assessors in training are to learn. `position` is its place, from 1."""
-
-    query_id: str
-    doc_id: str
-    grade: int
-    why: str
-    position: int
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """(query_id, doc_id)."""
-        return self.query_id, self.doc_id
-
-
 ShownOpinion = tuple[str, int | None, str | None, str | None]
 """Assessor, grade, why they could not judge, comment."""
 
@@ -796,7 +817,7 @@ TRIAL_JUDGEMENT_TABLE = answers_table("trial_judgement", records.Judgement, "ass
 """Answers in such a round, which is their `source`; a table of its own, so that none can count."""
 GOLD_TABLE = define_table(
     "gold",
-    columns_of(Gold, key=PAIR),
+    columns_of(records.Gold, key=PAIR),
     to_query(),
     unique("position", "position"),
     check("grade", "grade >= 0 AND grade <= 9"),

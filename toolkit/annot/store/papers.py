@@ -172,6 +172,22 @@ def whole_texts(folder: Path) -> pyarrow.Table:
     return with_text.select([*names[:4], "abstract", *passages])
 
 
+def ids_after(folder: Path, name: str) -> Iterator[str]:
+    """The ids of the papers in the files that come after the one of this name, in order.
+
+    Raises InputError if there is no such file.
+    """
+    files = files_of(folder)
+    if name not in {path.name for path in files}:
+        raise InputError(
+            f"{folder / name}: missing, but a version of the corpus begins after it",
+            hint="restore the corpus from a backup",
+        )
+    for path in files:
+        if path.name > name:
+            yield from open_papers(path).read(columns=["paper_id"]).column(0).to_pylist()
+
+
 def count_papers(folder: Path) -> int:
     """Number of papers of the corpus; reads only the files' footers."""
     return sum(open_papers(path).metadata.num_rows for path in files_of(folder))

@@ -410,3 +410,36 @@ def _rows(
     condition = true() if topic_id is None else table.c.topic_id == topic_id
     statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(condition)
     return list(models.read_rows(session, statement.order_by(table.c[order])))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The versions of the corpus, which pools are drawn from.
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def read_corpus_versions(session: Session) -> tuple[models.CorpusVersion, ...]:
+    """All versions, the oldest first; none if the corpus has only one."""
+    return models.read_in_order(session, models.CORPUS_VERSION_TABLE, models.CorpusVersion, ["number"])
+
+
+def newest_version(session: Session) -> str | None:
+    """Name of the newest version; None if the corpus has only one."""
+    versions = read_corpus_versions(session)
+    return versions[-1].version if versions else None
+
+
+def add_version(session: Session, version: models.CorpusVersion) -> None:
+    """Put a new version on record."""
+    models.insert_records(session, models.CORPUS_VERSION_TABLE, [version])
+
+
+def read_withdrawn(session: Session) -> dict[str, models.WithdrawnDocument]:
+    """The withdrawn documents, by id."""
+    rows = models.read_in_order(session, models.WITHDRAWN_TABLE, models.WithdrawnDocument, ["doc_id"])
+    return {row.doc_id: row for row in rows}
+
+
+def is_after(versions: tuple[models.CorpusVersion, ...], version: str | None, other: str | None) -> bool:
+    """True if a version is later than another; None is the first."""
+    numbers: dict[str | None, int] = {one.version: one.number for one in versions}
+    return numbers.get(version, 1) > numbers.get(other, 1)

@@ -68,9 +68,33 @@ def no_change(_: Connection) -> None:
     """Nothing: only a file of the study or a setting is new, which older programs do not know."""
 
 
+def versions_of_corpus(connection: Connection) -> None:
+    """Versions of the corpus, documents that were withdrawn from it, and the version that a draw was made from."""
+    for statement in VERSIONS_OF_CORPUS:
+        connection.exec_driver_sql(statement)
+
+
+VERSIONS_OF_CORPUS = (
+    """CREATE TABLE corpus_version (
+        version VARCHAR NOT NULL, number INTEGER NOT NULL, after VARCHAR NOT NULL, reason VARCHAR, made_by VARCHAR,
+        made_at VARCHAR NOT NULL, qrels VARCHAR, PRIMARY KEY (version),
+        CONSTRAINT corpus_version_number UNIQUE (number),
+        CONSTRAINT corpus_version_number_from_1 CHECK (number >= 1)
+    )""",
+    """CREATE TABLE withdrawn_document (
+        doc_id VARCHAR NOT NULL, version VARCHAR NOT NULL, reason VARCHAR NOT NULL, made_by VARCHAR,
+        withdrawn_at VARCHAR NOT NULL, PRIMARY KEY (doc_id),
+        CONSTRAINT withdrawn_document_corpus_version FOREIGN KEY(version) REFERENCES corpus_version (version),
+        CONSTRAINT withdrawn_document_reason CHECK (reason <> '')
+    )""",
+    "ALTER TABLE pool ADD COLUMN corpus VARCHAR",
+    "ALTER TABLE pool_addition ADD COLUMN corpus VARCHAR",
+    "ALTER TABLE draw ADD COLUMN new_rank INTEGER",
+)
 MIGRATIONS: list[Migration] = [
     Migration("1.0.0", version_1),
     Migration("1.1.0", no_change),  # files of the corpus can have a column for the language of a paper
+    Migration("1.1.0", versions_of_corpus),
 ]
 """Migration n brings a database from version n - 1 to n. New ones go to the end."""
 

@@ -13,10 +13,10 @@ from sqlalchemy import select
 
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.base.records import Assignment, Judgement
+from annot.base.records import Assignment, Gold, Judgement
 from annot.store import models
 from annot.store.answers import TRIALS, AnnotationHistory, SourcedAnswer
-from annot.store.models import Gold, Session, StoredRound
+from annot.store.models import Session, StoredRound
 from annot.store.projects import read_asked
 
 SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}

@@ -804,16 +804,9 @@ def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Ju
     return [(round, answer) for round, answer in answers if answer.counts]
 
 
-class Rushed(NamedTuple):
-    """The pairs that were answered too fast."""
-
-    limit: float
-    """Seconds in which a pair cannot be read."""
-    pairs: Mapping[tuple[str, str], tuple[Pair, ...]]
-    """Pairs of each person and round."""
-
-
-NONE_RUSHED = Rushed(FLOOR_SECONDS, {})
+Rushed = tuple[float, Mapping[tuple[str, str], tuple[Pair, ...]]]
+"""Seconds in which a pair cannot be read, and the pairs of each person and round that were answered faster."""
+NONE_RUSHED: Rushed = (FLOOR_SECONDS, {})
 
 
 def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
@@ -829,7 +822,7 @@ def rushed_pairs(session: Session, outcome: Outcome) -> Rushed:
         **grouped(((ruling.adjudicator, "adjudicate"), ruling) for ruling in outcome.rulings),
     }
     limit = reading_limit(answers for (_, round), answers in projects.items() if round == "judge")
-    return Rushed(limit, {project: too_fast(answers, limit) for project, answers in sorted(projects.items())})
+    return limit, {project: too_fast(answers, limit) for project, answers in sorted(projects.items())}
 
 
 def reading_limit(by_person: Iterable[Iterable[Judgement | Adjudication]]) -> float:

@@ -151,7 +151,9 @@ def _rows(session: Session, name: str) -> list[list[Any]]:
     rows = models.TABLES.tables[name]
     columns = [column for column in rows.c if column.name != "account"]
     rows_found = session.connection().execute(select(*columns).order_by(*rows.primary_key.columns))
-    return [list(row) for row in rows_found]
+    later = [number for number, column in enumerate(columns) if column.name == "corpus"]
+    # A study without versions of the corpus has the hashes that it had before there were any.
+    return [[value for at, value in enumerate(row) if value is not None or at not in later] for row in rows_found]
 
 
 def read_made(ws: Workspace) -> Made:

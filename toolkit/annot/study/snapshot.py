@@ -89,7 +89,7 @@ class Snapshot:
     displays: dict[Judgement, Display] = field(default_factory=dict)
     """Display of the task of each judgement when it was given, if it is known."""
     rushed: Rushed = NONE_RUSHED
-    """Pairs that were answered faster than anyone can read."""
+    """Pairs that were answered faster than anyone can read, with the limit."""
     states: States = field(default_factory=dict)
     """Fingerprints that show whether outputs are out of date."""
 

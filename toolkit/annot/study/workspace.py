@@ -449,7 +449,7 @@ def read_manifest(path: Path, *, hint: str) -> dict[str, Any]:
 
 def text_of(path: Path, manifest: Mapping[str, Any], *, told_by: Path, hint: str) -> str:
     """The text of a run file. Raises InputError if it is not the one that the manifest at `told_by` names."""
-    recorded_hash = manifest.get("files", {}).get(path.name)
+    recorded_hash = manifest.get("files", {}).get(path.relative_to(told_by.parent).as_posix())
     if (found_hash := sha256_of(path)) != recorded_hash:
         raise InputError(
             f"{path}: its SHA-256 is {found_hash[:12]}, expected {str(recorded_hash)[:12]} as in {told_by}",

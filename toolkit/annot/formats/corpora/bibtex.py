@@ -315,7 +315,7 @@ _LINKS = ("url", "ee", "bdsk-url-1", "howpublished")
 _READ = frozenset(
     (
         *("title", "subtitle", "booktitle", "abstract", "year", "date", "doi", *_LINKS),
-        *("pmid", "eprint", "eprinttype", "archiveprefix", "note"),
+        *("pmid", "eprint", "eprinttype", "archiveprefix", "note", "langid", "language"),
     )
 )
 """The fields that are used here."""
@@ -554,6 +554,7 @@ def paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "year": year_in(unicode_of(record.get(name, "")) for name in ("year", "date")),
         "doi": _doi(record),
         "pmid": _pmid(record),
+        "language": record.get("langid") or record.get("language"),
     }
 
 

@@ -513,25 +513,19 @@ def unknown(head: Head) -> InputError:
     )
 
 
-class Unread(NamedTuple):
-    """A known kind of file that is not read."""
-
-    name: str
-    begins: bytes
-    """A regular expression for the beginning of its first 64 KiB; `.` is any byte."""
-    remedy: str
-
-
-def _unread(remedies: Mapping[str, str], kind: Mapping[str, str]) -> Unread:
-    """A kind of `unread.toml`; one of XML is known by its root, in any namespace, and the text after it."""
-    begins = kind.get("begins", "").encode()
+def _beginning(kind: Mapping[str, str]) -> bytes:
+    """Regular expression for the first 64 KiB of a kind of `unread.toml`; `.` is any byte. A kind of XML is known by
+    its root, in any namespace, and the text after it."""
     if root := kind.get("root", "").encode():
-        begins = PROLOG + rb"<(?:\w+:)?(?:" + root + rb")[\s>](?=.*" + kind.get("contains", "").encode() + rb")"
-    return Unread(kind["name"], begins, remedies.get(kind["remedy"], kind["remedy"]))
+        return PROLOG + rb"<(?:\w+:)?(?:" + root + rb")[\s>](?=.*" + kind.get("contains", "").encode() + rb")"
+    return kind.get("begins", "").encode()
 
 
 _KINDS = packaged_table("unread.toml")
-UNREAD = tuple(_unread(_KINDS["remedies"], kind) for kind in _KINDS["kinds"])
+UNREAD = {
+    kind["name"]: (_beginning(kind), _KINDS["remedies"].get(kind["remedy"], kind["remedy"])) for kind in _KINDS["kinds"]
+}
+"""Known kinds of files that are not read: their beginning, and the remedy, by name."""
 
 
 class UnreadError(InputError):
@@ -540,6 +534,6 @@ class UnreadError(InputError):
 
 def refuse_unread(head: Head) -> None:
     """Raise UnreadError for a file that begins as one of these kinds."""
-    for kind in UNREAD:
-        if re.match(kind.begins, head.start, re.DOTALL):
-            raise UnreadError(f"{head.name}: {kind.name}, which is not read", hint=kind.remedy)
+    for name, (begins, remedy) in UNREAD.items():
+        if re.match(begins, head.start, re.DOTALL):
+            raise UnreadError(f"{head.name}: {name}, which is not read", hint=remedy)

@@ -192,6 +192,7 @@ _NAMES = {
         *("year", "publication year", "pubyear", "jahr"),
         *("publication date", "publish time", "date published", "date"),
     ),
+    "language": ("language", "lang", "language of original document", "sprache"),
 }
 _ID_NAMES = {
     "doi": ("doi",),
@@ -200,7 +201,7 @@ _ID_NAMES = {
     "key": ("key", "citation key", "ut (unique wos id)", "eid", "cord uid", "publication id", "lens id"),
 }
 """The first of these names that the table has counts."""
-TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key"}
+TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key", "LA": "language"}
 """Web of Science's; its ID are keywords."""
 _BETWEEN = re.compile(r"[\s;,|]+")
 _RETRACTED = ("is retracted", "document type", "publication type")
@@ -215,7 +216,7 @@ def fields_of_columns(header: tuple[str, ...]) -> dict[str, str]:
     """The field of each column that is used.
 
     >>> fields_of_columns(("Article Title", "Abstract", "DOI", "Language"))
-    {'Article Title': 'title', 'Abstract': 'abstract', 'DOI': 'doi'}
+    {'Article Title': 'title', 'Abstract': 'abstract', 'Language': 'language', 'DOI': 'doi'}
     """
     if {"TI", "AB"} <= {*header}:
         return {name: TAGS[name] for name in header if name in TAGS}

@@ -129,11 +129,11 @@ _TITLES = ("TI", "T1", "CT", "ST")
 _ABSTRACTS = ("AB", "N2")
 _DATES = ("PY", "Y1", "DA")
 _KEYS = ("ID", "AN", "LB")
-_READ = {"BT", "DO", "M3", "L3", "N1", "UR", "DB", "C2", "PMID", *_TITLES, *_ABSTRACTS, *_DATES, *_KEYS}
+_READ = {"BT", "DO", "M3", "L3", "N1", "UR", "DB", "C2", "LA", "PMID", *_TITLES, *_ABSTRACTS, *_DATES, *_KEYS}
 _KNOWN = {
     *_READ,
     *("A1", "A2", "A3", "A4", "AD", "AU", "C1", "C3", "C4", "C5", "C6", "C7", "C8", "CA", "CN", "CY", "DP", "EP", "ET"),
-    *("IS", "J2", "JA", "JF", "JO", "KW", "L1", "L2", "L4", "LA", "M1", "NV", "OP", "PB", "RI", "RN", "RP", "SE", "SN"),
+    *("IS", "J2", "JA", "JF", "JO", "KW", "L1", "L2", "L4", "M1", "NV", "OP", "PB", "RI", "RN", "RP", "SE", "SN"),
     *("SP", "T2", "T3", "TA", "TT", "UK", "VL", "Y2"),
 }
 """Tags that are read, and others of the specification, EndNote and the Web of Science."""
@@ -204,6 +204,7 @@ def _ris_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "doi": _text(record, ("DO",)).partition("\n")[0] or _matched(record, _DOIS).rstrip(".,;") or None,
         "pmid": _pmid(record) or None,
         "key": _text(record, _KEYS).partition("\n")[0] or None,
+        "language": _text(record, ("LA",)) or None,
         **({"retracted": True} if "Retracted" in _text(record, ("M3",)) else {}),
         **({"noted": [("several lines of abstract were joined", several[-1])]} if len({*several}) > 1 else {}),
     }
@@ -255,7 +256,7 @@ _OF_OTHERS = re.compile(r"\A(?:AAMC|AIDS|KIE|NASA|PIP|Publisher|plain-language-s
 _AT_THE_PUBLISHER = re.compile(r"abstract available from the publisher\.?", re.IGNORECASE)
 _MEDLINE_DATES = ("DP", "DEP", "EDAT")
 _MARKED_DOI = re.compile(r"(\S+)\s*\[doi\]", re.IGNORECASE)
-_MEDLINE_READ = {"PMID", "LID", "AID", "AB", "OAB", "PT", *_MEDLINE_TITLES, *_MEDLINE_DATES}
+_MEDLINE_READ = {"PMID", "LID", "AID", "AB", "OAB", "OABL", "LA", "PT", *_MEDLINE_TITLES, *_MEDLINE_DATES}
 
 
 def _medline_begins(line: str, block: list[str]) -> bool:
@@ -296,6 +297,7 @@ def _medline_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         "year": year_in(dates),
         "doi": next((match[1] for text in places if (match := _MARKED_DOI.fullmatch(text))), None),
         "pmid": next(iter(record.get("PMID", ())), None),
+        "language": next(iter(record.get("LA" if record.get("AB") else "OABL", ())), None),
         **({"retracted": True} if "Retracted Publication" in record.get("PT", ()) else {}),
     }
 

@@ -197,6 +197,7 @@ def _paper(record: Element) -> dict[str, Any]:
         **_abstract(abstracts[0].findall("AbstractText") if abstracts else parts),
         "year": year_in(" ".join(date.itertext()) for date in _dates(article, data) if date is not None),
         "pmid": numbered.findtext("PMID"),
+        "language": abstracts[0].get("Language") if abstracts else article.findtext("Language"),
         "doi": _doi(numbered, article, data),
         "cited": list(_cited(numbered, data)),
         **({"retracted": True} if _RETRACTED in map(_text, kinds.iterfind("PublicationType")) else {}),
@@ -296,7 +297,9 @@ def _acl_paper(element: Element, collection: str, volume: str, year: str | None)
     except ValueError:
         fault = f"collection {collection!r}, volume {volume!r}, paper {number!r}: no id can be made"
         return BrokenRecord("no id", (fault,), ElementTree.tostring(element, "unicode"))
-    texts = {tag: marked_text(child) for tag in ("title", "abstract") if (child := element.find(tag)) is not None}
+    texts = {
+        tag: marked_text(child) for tag in ("title", "abstract", "language") if (child := element.find(tag)) is not None
+    }
     return {"paper_id": paper_id, "title": None, "abstract": None, "year": year} | texts
 
 

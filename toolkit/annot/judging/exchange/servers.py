@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from annot.store.models import Project, Session, StoredRound
 from annot.store.pools import read_queries
 from annot.store.projects import keep_secret, read_hidden, read_secret
 from annot.study.backups import NIGHT_FILE
-from annot.study.workspace import Workspace, allow
+from annot.study.workspace import Workspace, allow, write_file
 
 if TYPE_CHECKING:
     from annot.labelstudio.gateway import Gateway
@@ -139,6 +138,7 @@ def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[
 
 SECRET_BYTES = 32
 CLOSED = "closed"
+IDENTITY = "identity"
 HINT = "start one here with `annot studio up`, or name one with `annot assessor change {person} --server ADDRESS`"
 
 
@@ -184,6 +184,16 @@ def people_with_servers(ws: Workspace) -> tuple[str, ...]:
     return tuple(sorted(folder.name for folder in (ws.cache / "studios").glob("*") if folder.is_dir()))
 
 
+def open_servers(ws: Workspace) -> tuple[str | None, ...]:
+    """People whose own server is in use, here or elsewhere; None for the one that all share."""
+    return tuple(name for name in people_with_servers(ws) if not is_closed(ws, name)) if isolated(ws) else (None,)
+
+
+def owners_here(ws: Workspace) -> tuple[str | None, ...]:
+    """The same without those whose server is elsewhere."""
+    return tuple(name for name in open_servers(ws) if name is None or not is_elsewhere(ws, name))
+
+
 def front_folder(ws: Workspace) -> Path:
     """Folder of the Caddy in front of the servers that this study starts."""
     return ws.cache / "front"
@@ -216,6 +226,17 @@ def serverless(ws: Workspace, names: Sequence[str], *, is_new: bool) -> str:
     return f"no server is running for {', '.join(without)}" if without else ""
 
 
+def without_their_tasks(ws: Workspace, names: Iterable[str], sent: Iterable[Project]) -> set[str]:
+    """People whose server here is a new one, on which nothing of theirs is: the study has come from another machine."""
+    places = {(project.assessor, project.server) for project in sent}
+    noted = {name: studio_folder(ws, name if isolated(ws) else None) / IDENTITY for name in names}
+    return {
+        name
+        for name, path in noted.items()
+        if path.is_file() and (name, path.read_text(encoding="utf-8")) not in places
+    }
+
+
 def awaits_first_night(ws: Workspace) -> bool:
     """True if the servers have a domain, and neither a night's work was done nor a timer written for it."""
     is_ready = (ws.cache / NIGHT_FILE).is_file() or any(front_folder(ws).glob("*.timer"))
@@ -246,12 +267,8 @@ def address_file(ws: Workspace, person: str) -> Path:
 def keep_address(ws: Workspace, person: str, *, url: str, token: str) -> None:
     """Remember the address of a person's server, which the lead has named, in place of an earlier one."""
     allow(ws.root, url)
-    path = address_file(ws, person)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    aside = path.with_suffix(".new")
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump({"url": url, "token": token}, file)
-    aside.replace(path)
+    studio_folder(ws, person).mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_file(address_file(ws, person), json.dumps({"url": url, "token": token}), private=True)
 
 
 def is_elsewhere(ws: Workspace, person: str) -> bool:
@@ -401,12 +418,13 @@ def unreachable_notes(unreachable: Sequence[Unreachable]) -> tuple[str, ...]:
 def open_accounts(
     ws: Workspace, gateway: Gateway, accounts: Mapping[str, str], *, person: str | None = None
 ) -> tuple[str, ...]:
-    """Accounts on a server of the study's own, made where they are missing; the token of each.
+    """Accounts on a server of the study's own, made where they are missing; the token of each. Notes its identity.
 
     accounts: the address of each pseudonym.
     """
     from annot.labelstudio.accounts import make_accounts
 
+    write_file(studio_folder(ws, person) / IDENTITY, gateway.identity())
     return make_accounts(gateway.url, accounts, invitation=gateway.invitation, passwords=passwords_file(ws, person))
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
-from annot.base.records import WHOLE, Assessor, Judgement, PairKey
+from annot.base.records import WHOLE, Assessor, Gold, Judgement, PairKey
 from annot.formats.input_files import content_of, read_full_texts
 from annot.judging import trial_answers
 from annot.judging.exchange import collecting
@@ -24,7 +24,7 @@ from annot.judging.trial_draws import Pair, assigned, batches_of, sequence_of
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import feedback_task, full_text_task
 from annot.store import people, trials
-from annot.store.models import Gold, Session
+from annot.store.models import Session
 from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
 

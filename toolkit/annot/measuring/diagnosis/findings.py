@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -83,9 +83,7 @@ class Drift:
     """Least change between the halves that would have been found. In the measure's unit; for speed, a factor."""
 
 
-class _Tested(NamedTuple):
-    drift: Drift
-    test: Test | None
+_Tested = tuple[Drift, Test | None]
 
 
 def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
@@ -111,21 +109,18 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
             ]
         tested = _corrected(tested)
         clear = [
-            (result.test.p, result.drift.assessor)
-            for result in tested
-            if result.test
-            and result.drift.changed
-            and result.drift.measure != "speed"
-            and result.drift.assessor not in settled
+            (test.p, drift.assessor)
+            for drift, test in tested
+            if test and drift.changed and drift.measure != "speed" and drift.assessor not in settled
         ]
         if not clear:
             break
         _, clearest = min(clear)
-        settled[clearest] = [result for result in tested if result.drift.assessor == clearest]
-    n_tests = sum(result.test is not None for result in tested)
+        settled[clearest] = [(drift, test) for drift, test in tested if drift.assessor == clearest]
+    n_tests = sum(test is not None for _, test in tested)
     unit = "query" if len(np.unique(panel.paper)) == len(np.unique(panel.query)) else "query paper"
     return tuple(
-        replace(result.drift, detectable=_detectable(result, n_tests, panel.widest, unit)) for result in tested
+        replace(drift, detectable=_detectable(drift, test, n_tests, panel.widest, unit)) for drift, test in tested
     )
 
 
@@ -158,7 +153,7 @@ def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, .
     )
     drift = Drift(panel.assessors[assessor], measure, against, n, len(size), why, False, (), why)
     if n < FEWEST_FOR_DRIFT or clusters.n < FEWEST_QUERIES:
-        return _Tested(drift, None)
+        return drift, None
     second = np.arange(len(size)) >= len(size) // 2
     levels = []
     for label, inside in (("first half", ~second), ("second half", second)):
@@ -166,18 +161,16 @@ def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, .
         levels.append(Level(label, int(size[inside].sum()), math.exp(mean) if measure == "speed" else mean))
     alike = Undefined("all compared queries have the same value")
     test = variance_between(means, second.astype(np.int64), paper)
-    return _Tested(replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test)
+    return replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test
 
 
 def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
-    corrected = iter(inference.holm([max(result.test.p, result.test.least) for result in tested if result.test]))
-    results = []
-    for result in tested:
-        if result.test:
-            p_value = next(corrected)
-            result = result._replace(drift=replace(result.drift, p_value=p_value, changed=p_value <= ALPHA))
-        results.append(result)
-    return results
+    corrected = iter(inference.holm([max(test.p, test.least) for _, test in tested if test]))
+    p_values = [next(corrected) if test else drift.p_value for drift, test in tested]
+    return [
+        (replace(drift, p_value=p_value, changed=p_value <= ALPHA) if isinstance(p_value, float) else drift, test)
+        for (drift, test), p_value in zip(tested, p_values, strict=True)
+    ]
 
 
 def papers_needed_for_drift(n_tests: int) -> int:
@@ -185,16 +178,16 @@ def papers_needed_for_drift(n_tests: int) -> int:
     return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
 
 
-def _detectable(result: _Tested, n_tests: int, widest: float, unit: str) -> Value:
-    if result.test is None:
-        return result.drift.detectable
-    if result.test.least * n_tests > ALPHA:
+def _detectable(drift: Drift, test: Test | None, n_tests: int, widest: float, unit: str) -> Value:
+    if test is None:
+        return drift.detectable
+    if test.least * n_tests > ALPHA:
         needed = f"{papers_needed_for_drift(n_tests)} {inference.plural(unit)} are needed"
         return Undefined(f"too few queries to tell a change from chance; {needed}")
-    size = float(detectable(result.test.error, result.test.freedom, ALPHA / n_tests))
-    if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[result.drift.measure]:
+    size = float(detectable(test.error, test.freedom, ALPHA / n_tests))
+    if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[drift.measure]:
         return Undefined("even the largest possible change could not be detected")
-    return math.exp(size) if result.drift.measure == "speed" else size
+    return math.exp(size) if drift.measure == "speed" else size
 
 
 # ----------------------------------------------------------------------------------------------------------------------

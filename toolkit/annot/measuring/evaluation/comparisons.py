@@ -383,23 +383,17 @@ def error_cases(
     return tuple(cases)
 
 
-class OnFacets(NamedTuple):
-    """Values of a run on the facets of one paper."""
-
-    paper_id: str
-    values: dict[str, float]
-    """Value by facet."""
-
-    @property
-    def spread(self) -> float:
-        """Difference between the best facet and the worst."""
-        return max(self.values.values()) - min(self.values.values())
+def spread_of(values: Mapping[str, float]) -> float:
+    """Difference between the best facet and the worst."""
+    return max(values.values()) - min(values.values())
 
 
 def on_facets(
     values: Mapping[str, float], *, facets: Mapping[str, str], topics: Mapping[str, str]
-) -> tuple[OnFacets, ...]:
-    """Papers that are queries of several facets, the widest spread first. values, facets, topics: by query id."""
+) -> dict[str, dict[str, float]]:
+    """Value by facet of each paper that is a query of several facets, the widest spread first. values, facets, topics:
+    by query id.
+    """
     values_by_paper = nested((topics[query_id], facets[query_id], value) for query_id, value in values.items())
-    several = (OnFacets(paper_id, of_facets) for paper_id, of_facets in values_by_paper.items() if len(of_facets) > 1)
-    return tuple(sorted(several, key=lambda paper: (-paper.spread, paper.paper_id)))
+    several = [(paper_id, of_facets) for paper_id, of_facets in values_by_paper.items() if len(of_facets) > 1]
+    return dict(sorted(several, key=lambda paper: (-spread_of(paper[1]), paper[0])))

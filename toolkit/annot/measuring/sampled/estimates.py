@@ -20,7 +20,7 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation import measures
 from annot.measuring.sampled.grades import (
-    LinearValues,
+    Moving,
     PoolGrades,
     Predicted,
     Weights,
@@ -62,17 +62,6 @@ class Estimates(NamedTuple):
     """Shape (S,), true if the ideal, or the number of relevant documents, was raised to the least it can be."""
     impossible: Mask
     """Shape (S,), true if the grades that are known leave no way for the measure to have this value."""
-
-
-class _Moving(NamedTuple):
-    """Estimate, and its changes in replicates of the draw."""
-
-    value: Array
-    """Shape (S,)."""
-    moves: Array
-    """Shape (S, 2 B): change in each replicate, first by the signs and then by their opposites."""
-    least: Array
-    """Shape (S,): least possible value."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +121,7 @@ class Lists:
             ratio = ratio._replace(values=np.clip(ratio.values, least, most))
         return ratio
 
-    def _parts(self, family: measures.Family, k: int, relevant_from: int) -> tuple[_Moving, _Moving]:
+    def _parts(self, family: measures.Family, k: int, relevant_from: int) -> tuple[Moving, Moving]:
         """Numerator and denominator of a measure."""
         hits = self.grades.relevant(relevant_from)
         if family.kind == "NDCG":
@@ -156,7 +145,7 @@ class Lists:
     def _possible(self, k: int, relevant_from: int, members: tuple[Array, Integers]) -> tuple[Array, Array]:
         """Smallest and largest R@k that the grades that are known leave possible."""
         sets, set_of = members
-        known, unknown = self.grades.relevant(relevant_from).found, self.grades.unknown.astype(np.float64)
+        known, unknown = self.grades.relevant(relevant_from).least, self.grades.unknown.astype(np.float64)
         weights = self._weights(None, np.minimum(k, self.lengths))
         ranked, may_be_ranked = weights @ known, weights @ unknown
         missed, may_be_missed = (sets @ known)[set_of] - ranked, (sets @ unknown)[set_of] - may_be_ranked
@@ -184,12 +173,12 @@ class Lists:
         means = np.where(self.ties == 1, single, (to_rank[last_cut] - to_rank[first_cut]) / self.ties)
         return np.where(self.first > 0, means, 0.0)
 
-    def _linear(self, scored: LinearValues, weights: Array) -> _Moving:
+    def _linear(self, scored: Moving, weights: Array) -> Moving:
         moving = self.grades.uncertain
-        return _Moving(
-            weights @ scored.estimate,
+        return Moving(
+            weights @ scored.value,
             (weights[:, moving] * scored.moves[moving]) @ self._signs.T,
-            weights @ scored.found,
+            weights @ scored.least,
         )
 
     def _members(self, family: measures.Family) -> tuple[Array, Integers]:
@@ -203,11 +192,11 @@ class Lists:
         sets, set_of = np.unique(self.first > 0, axis=0, return_inverse=True)
         return sets.astype(np.float64), set_of.reshape(-1)
 
-    def _number(self, family: measures.Family, hits: LinearValues) -> _Moving:
+    def _number(self, family: measures.Family, hits: Moving) -> Moving:
         sets, set_of = self._members(family)
-        return _Moving(*(part[set_of] for part in self._linear(hits, sets)))
+        return Moving(*(part[set_of] for part in self._linear(hits, sets)))
 
-    def _ideal(self, family: measures.Family, k: int, cuts: Integers) -> _Moving:
+    def _ideal(self, family: measures.Family, k: int, cuts: Integers) -> Moving:
         """DCG of the best order, from the number of documents with each grade or a higher one: each gains 1."""
         sets, set_of = self._members(family)
         if not family.of_submitted:
@@ -221,9 +210,9 @@ class Lists:
             moved = counts + self._signs @ (member[moving, None] * self.grades.moves[moving])
             value = _gained(counts, discounts)
             parts.append((value, _gained(moved, discounts) - value, _gained(member @ self.grades.found, discounts)))
-        return _Moving(*(np.array(part)[key_of.reshape(-1)] for part in zip(*parts, strict=True)))
+        return Moving(*(np.array(part)[key_of.reshape(-1)] for part in zip(*parts, strict=True)))
 
-    def _precisions(self, hits: LinearValues) -> _Moving:
+    def _precisions(self, hits: Moving) -> Moving:
         """Sum of the precisions at relevant documents, over all orders of those that tie.
 
         The document with hit h at rank i adds h / i (1 + the hits before it). In a tie of m documents from rank a on, a
@@ -235,13 +224,18 @@ class Lists:
             np.where(self.first > 0, self.first, int(self.lengths.max(initial=0)) + 1), axis=1, kind="stable"
         )
         first, ties = (np.take_along_axis(ranks, order, axis=1) for ranks in (self.first, self.ties))
-        h, e = hits.estimate[order] * (first > 0), hits.moves[order] * (first > 0)
+        h, e = hits.value[order] * (first > 0), hits.moves[order] * (first > 0)
         inverse = np.concatenate([[0.0], 1 / np.arange(1, int(self.lengths.max(initial=0)) + 1)])
         sums, ahead = inverse.cumsum(), np.maximum(first - 1, 0)
         weight = np.where(ties == 1, inverse[first], (sums[np.where(first > 0, ahead + ties, 0)] - sums[ahead]) / ties)
         # Of every two of a tie: how often one is before the other, over the rank of the later one.
         mutual = np.where(ties > 1, (1 - first * weight) / np.maximum(1, ties - 1), 0.0)
-        hits_before, tied, after = _around(h, weight, first)
+        starts, ends = _bounds(first)
+        hit_sums, weighed = (np.pad(values.cumsum(axis=1), ((0, 0), (1, 0))) for values in (h, h * weight))
+        hits_before = np.take_along_axis(hit_sums, starts, axis=1)
+        tied = np.take_along_axis(hit_sums, ends, axis=1) - hits_before
+        # Hits behind the tie, each by its own weight.
+        after = weighed[:, -1:] - np.take_along_axis(weighed, ends, axis=1)
         value = (h * (weight * (1 + hits_before) + mutual * (tied - h))).sum(axis=1)
         move = e * (weight * (1 + hits_before) + after + 2 * mutual * (tied - h))
         back = np.argsort(order, axis=1, kind="stable")[:, self.grades.uncertain]
@@ -255,9 +249,9 @@ class Lists:
             both *= np.outer(e[row, columns], e[row, columns]) * ~np.eye(len(columns), dtype=np.bool_)
             straight, curved = half @ move[row, columns], ((half @ both) * half).sum(axis=1) / 2
             moves[row] = np.concatenate([curved + straight, curved - straight])
-        return _Moving(value, moves, np.zeros(len(value)))
+        return Moving(value, moves, np.zeros(len(value)))
 
-    def _ratio(self, family: measures.Family, top: _Moving, divisor: _Moving, hold: float) -> Estimates:
+    def _ratio(self, family: measures.Family, top: Moving, divisor: Moving, hold: float) -> Estimates:
         """Ratio of `top` and `divisor`, from 0 to 1. If all pairs are certain, 0 over 0 is 0.
 
         hold: how much of the least that there can be holds up the replicates, from 0 to 1. With predictions these may
@@ -302,25 +296,12 @@ def _gained(counts: Array, discounts: Array) -> Array:
     )
 
 
-class _Around(NamedTuple):
-    """Hits around each document of lists in order, shape (S, n)."""
-
-    before: Array
-    """Hits before its tie."""
-    tied: Array
-    """Hits of its tie."""
-    after: Array
-    """Hits behind its tie, each by its own weight."""
-
-
-def _around(h: Array, weight: Array, first: Integers) -> _Around:
+def _bounds(first: Integers) -> tuple[Integers, Integers]:
+    """Place of the first document of the tie of each document, and the place behind the last, shape (S, n) each."""
     place = np.arange(first.shape[1])
     starts = np.maximum.accumulate(np.where(np.diff(first, axis=1, prepend=-1) != 0, place, 0), axis=1)
     closes = np.where(np.diff(first, axis=1, append=-1) != 0, place + 1, first.shape[1])
-    ends = np.minimum.accumulate(closes[:, ::-1], axis=1)[:, ::-1]
-    hits, weighed = (np.pad(values.cumsum(axis=1), ((0, 0), (1, 0))) for values in (h, h * weight))
-    hits_before, through = np.take_along_axis(hits, starts, axis=1), np.take_along_axis(hits, ends, axis=1)
-    return _Around(hits_before, through - hits_before, weighed[:, -1:] - np.take_along_axis(weighed, ends, axis=1))
+    return starts, np.minimum.accumulate(closes[:, ::-1], axis=1)[:, ::-1]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -464,62 +445,10 @@ def _sampled_evaluation(
         },
         not_submitted=tuple(query.query_id for query in queries if not query.submitted),
         without_relevant=tuple(
-            query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).found.any()
+            query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).least.any()
         ),
         floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in names},
     )
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Runs measured under many gradings of the same drawn pairs. Each measure is an estimate for the whole pool.
-#
-# Predictions and their weights are those of the final grades. They do not follow from the draw of their own topic,
-# under other grades either, and two gradings differ only in their grades.
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SampledGradings:
-    """Pools whose drawn pairs several people graded. The arguments are those of `pools_of`."""
-
-    pi: Mapping[str, Mapping[str, float]]
-    judged: Mapping[str, Mapping[str, int]]
-    """Final grades. They fill in the pairs that a grading does not have."""
-    predicted: Mapping[str, Predicted] | None
-    highest: int
-    weights: Mapping[str, Weights] | None = None
-    """Weights of the predictions with the final grades."""
-
-    def measured(
-        self,
-        rankings: Sequence[Sequence[ScoredDoc]],
-        query_id: str,
-        doc_ids: Sequence[str],
-        grades: npt.NDArray[np.int8],
-        *,
-        convention: str,
-        measure: str,
-        relevant_from: int,
-    ) -> Array:
-        """Measure each list under each row of `grades`, shape (gradings, N): shape (lists, gradings).
-
-        doc_ids: the N documents. Raises InputError for a measure without an estimator.
-        """
-        columns(convention, (measure,))
-        member = measures.family_of(convention, measure)
-        assert member is not None, measure
-        groups = [measures.groups_of(ranking, convention, "order") for ranking in rankings]
-        lists: Lists | None = None
-        pi, final = self.pi[query_id], self.judged[query_id]
-        predicted = None if self.predicted is None else self.predicted[query_id]
-        weights = None if self.weights is None else self.weights[query_id]
-        values = np.zeros((len(rankings), len(grades)))
-        for column, row in enumerate(grades.tolist()):
-            judged = {**final, **{doc_id: grade for doc_id, grade in zip(doc_ids, row, strict=True) if doc_id in final}}
-            pool = pool_grades(pi, judged, predicted, highest=self.highest, query_id=query_id, weights=weights)
-            lists = Lists.of(groups, pool) if lists is None else lists.under(pool)
-            values[:, column] = lists.measured(*member, relevant_from=relevant_from).values
-        return values
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -581,6 +510,87 @@ class SampledPools:
     def of(self, query_ids: Collection[str]) -> dict[str, PoolGrades]:
         """Pools of these queries."""
         return {query_id: pool for query_id, pool in self.pools.items() if query_id in query_ids}
+
+
+Shares = Mapping[str, Mapping[str, tuple[float, ...]]]
+"""Share of the answers with each grade from 1 up, or a higher one, by query, then document."""
+
+
+class CheapLabel(NamedTuple):
+    """Opinion that predicts."""
+
+    name: str
+    model: str
+    """Name of the model; empty if no model was asked under this name."""
+    shares: Shares
+    """Answers on the pairs whose answers count."""
+    other_texts: frozenset[tuple[str, str]]
+    """Pairs of these that are judged on another version of a text than the model read. Their answers predict too: if an
+    answer counted depending on how its pair is judged, predictions would follow from the draw.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPairs:
+    """Data from which the grades of pools are estimated, by query. The first five are the arguments of `pools_of`."""
+
+    pi: Mapping[str, Mapping[str, float]]
+    judged: Mapping[str, Mapping[str, int]]
+    """Final grades. They fill in the pairs that a grading does not have."""
+    predicted: Mapping[str, Predicted] | None
+    highest: int
+    weights: Mapping[str, Weights] | None = None
+    """Weights of the predictions with the final grades."""
+    label: CheapLabel | None = None
+    """Opinion that predicts, too."""
+    by_rankings: Mapping[str, Predicted] | None = None
+    """Predictions of the rankings alone; `predicted` itself unless an opinion predicts, too."""
+
+    @property
+    def opinion(self) -> str:
+        """Name of the opinion that predicts besides the rankings; empty without one, or if too few of its answers
+        count.
+        """
+        return "" if self.label is None or self.predicted is self.by_rankings else self.label.name
+
+    @property
+    def pools(self) -> SampledPools:
+        """Pools that measure runs."""
+        return SampledPools(pools_of(self.pi, self.judged, self.predicted, highest=self.highest, weights=self.weights))
+
+    def measured(
+        self,
+        rankings: Sequence[Sequence[ScoredDoc]],
+        query_id: str,
+        doc_ids: Sequence[str],
+        grades: npt.NDArray[np.int8],
+        *,
+        convention: str,
+        measure: str,
+        relevant_from: int,
+    ) -> Array:
+        """Measure each list under each row of `grades`, shape (gradings, N): shape (lists, gradings). Each measure is
+        an estimate for the whole pool.
+
+        Predictions and their weights are those of the final grades. They do not follow from the draw of their own
+        topic, under other grades either, and two gradings differ only in their grades. doc_ids: the N documents.
+        Raises InputError for a measure without an estimator.
+        """
+        columns(convention, (measure,))
+        member = measures.family_of(convention, measure)
+        assert member is not None, measure
+        groups = [measures.groups_of(ranking, convention, "order") for ranking in rankings]
+        lists: Lists | None = None
+        pi, final = self.pi[query_id], self.judged[query_id]
+        predicted = None if self.predicted is None else self.predicted[query_id]
+        weights = None if self.weights is None else self.weights[query_id]
+        values = np.zeros((len(rankings), len(grades)))
+        for column, row in enumerate(grades.tolist()):
+            judged = {**final, **{doc_id: grade for doc_id, grade in zip(doc_ids, row, strict=True) if doc_id in final}}
+            pool = pool_grades(pi, judged, predicted, highest=self.highest, query_id=query_id, weights=weights)
+            lists = Lists.of(groups, pool) if lists is None else lists.under(pool)
+            values[:, column] = lists.measured(*member, relevant_from=relevant_from).values
+        return values
 
 
 GradedPools = measures.JudgedWhole | SampledPools

@@ -41,14 +41,21 @@ Weights = Mapping[str, float]
 """Weight of the predictions by the kind of a measure: from 0, not at all, to 1."""
 
 
-class LinearValues(NamedTuple):
-    """Values of documents that are linear in the indicators of their grades. Each array has shape (n,)."""
+class Moving(NamedTuple):
+    """Estimates, and their changes in replicates of the draw: of n documents, linear in the indicators of their grades,
+    or of S lists.
+    """
 
-    estimate: Array
+    value: Array
+    """Shape (n,) or (S,)."""
     moves: Array
-    """Distance by which the estimate moves in a replicate."""
-    found: Array
-    """Value by the grades that are known; 0 for a document without one."""
+    """Distance by which each document's estimate moves in a replicate, shape (n,); or the changes of each list, first
+    by the signs and then by their opposites, shape (S, 2 B).
+    """
+    least: Array
+    """Value by the grades that are known, shape (n,), 0 for a document without one; or least possible value,
+    shape (S,).
+    """
 
 
 @dataclass(frozen=True)
@@ -85,13 +92,13 @@ class PoolGrades:
     """Weights of the predictions, by the kind of a measure."""
 
     @property
-    def gains(self) -> LinearValues:
+    def gains(self) -> Moving:
         """Grade itself."""
-        return LinearValues(*(columns.sum(axis=1) for columns in (self.at_least, self.moves, self.found)))
+        return Moving(*(columns.sum(axis=1) for columns in (self.at_least, self.moves, self.found)))
 
-    def relevant(self, relevant_from: int) -> LinearValues:
+    def relevant(self, relevant_from: int) -> Moving:
         """Indicator of documents with this grade or a higher one."""
-        return LinearValues(*(columns[:, relevant_from - 1] for columns in (self.at_least, self.moves, self.found)))
+        return Moving(*(columns[:, relevant_from - 1] for columns in (self.at_least, self.moves, self.found)))
 
     def weighed(self, weight: float) -> PoolGrades:
         """Copy with the predictions at this weight, from 0 to 1."""

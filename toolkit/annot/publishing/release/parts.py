@@ -14,8 +14,9 @@ from annot.base.words import ENGLISH_CODE, Words
 from annot.formats.input_files import json_lines
 from annot.judging.planning import plan_lines
 from annot.measuring.evaluation.measures import JudgedWhole, MeasureSelection
+from annot.measuring.sampled.estimates import DrawnPairs
 from annot.measuring.sampled.grades import KINDS
-from annot.measuring.sampled_study import DrawnPairs, drawn_pairs
+from annot.measuring.sampled_study import drawn_pairs
 from annot.publishing.report.sections.collection import final_grades
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Table, sentence

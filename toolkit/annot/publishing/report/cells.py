@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 
 from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
+from annot.base.words import ENGLISH, Words, is_english
 
 NONE = "–"
 WIDEST = 0.8
@@ -84,6 +85,8 @@ class Number:
     """Basis of the figure, where that differs from the rest of its row."""
     rests_on: tuple[tuple[str, int], ...] = ()
     """The basis in data: counts by name."""
+    say: Words = ENGLISH
+    """The language of the page that it is on."""
 
     def __str__(self) -> str:
         return self.text(precise=False)
@@ -126,10 +129,11 @@ class Number:
     def parts(self, *, precise: bool) -> tuple[str, str]:
         """Figure, and the interval with the text after it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
-        ends = self.ends
-        bounds = "" if ends is None else f"[{ends[0]:z,.{digits}f}, {ends[1]:z,.{digits}f}]"
+        low_high = [self.say.marked(f"{end:z,.{digits}f}") for end in self.ends or ()]
+        between = "; " if self.say("numbers.decimal") == "," else ", "
+        bounds = f"[{between.join(low_high)}]" if low_high else ""
         if bounds and self.lacking:
-            bounds = "(interval too wide)"
+            bounds = "(interval too wide)" if is_english(self.say.language) else f"[{NONE}]"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
 
     @property
@@ -153,10 +157,10 @@ class Number:
         if self.value is None:
             return NONE
         if self.kind is P:
-            return p_value(self.value)
+            return self.say.marked(p_value(self.value))
         text = f"{self.value:z,.{digits}f}"
         sign = "+" if self.kind.signed and not text.startswith("-") and text.strip("0.") else ""
-        return f"{sign}{text}{self.kind.unit}"
+        return f"{sign}{self.say.marked(text)}{self.kind.unit}"
 
 
 def measured(figure: Estimate | Share, kind: Quantity) -> Number:

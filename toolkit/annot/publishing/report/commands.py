@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from annot.base.names import StudyVocabulary
 from annot.publishing.report.cells import SECONDS, Number, coefficient, measured
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from annot.measuring.agreement.estimates import AgreementOfGradings
     from annot.pools.drawn_pools import GrownPool, MethodFacts
     from annot.pools.pooling import Version
-    from annot.pools.selection import ChosenShare, QueryToMake
+    from annot.pools.selection import ChosenShare
     from annot.ranking.systems.system import System
 
 SHOWN_DOCUMENTS = 5
@@ -96,9 +96,7 @@ PLAN_OVERLAPS: Columns[PlannedTogether] = Columns(
 )
 
 
-CHOSEN: Columns[QueryToMake] = Columns(
-    [Column("paper", lambda row: row.paper_id), Column("facet", lambda row: row.facet)]
-)
+CHOSEN: Columns[Any] = Columns([Column("paper", lambda row: row.paper_id), Column("facet", lambda row: row.facet)])
 SHARES: Columns[tuple[str, ChosenShare]] = Columns(
     [Column("kind", lambda row: row[0]), Column("value", lambda row: row[1].value)],
     [Column("chosen", lambda row: row[1].chosen), Column("available", lambda row: row[1].available)],

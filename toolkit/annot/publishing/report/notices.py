@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection
 
 from annot.base.names import StudyVocabulary
-from annot.judging.states import SHOWN, THINGS, StateFinding, remembered_findings
+from annot.judging.states import SHOWN, THINGS, StateFindings, remembered_findings
 from annot.publishing.report.tables import sentence
 from annot.study.snapshot import Snapshot
 
@@ -46,7 +46,7 @@ RESTS_ON: dict[str, frozenset[str]] = {
 
 
 def notices(
-    findings: Iterable[StateFinding], rests_on: Collection[str], words: StudyVocabulary, *, shown: int | None = SHOWN
+    findings: StateFindings, rests_on: Collection[str], words: StudyVocabulary, *, shown: int | None = SHOWN
 ) -> tuple[str, ...]:
     """A sentence for each state in which something that the place rests on is untrue.
 
@@ -54,18 +54,19 @@ def notices(
     """
     return tuple(
         sentence(
-            f"states.{finding.state.notice}",
-            finding=finding,
-            things=[name for thing, name in THINGS.items() if thing in finding.state.untrue & {*rests_on}],
+            f"states.{state.notice}",
+            state=state,
+            shown_by=shown_by,
+            things=[name for thing, name in THINGS.items() if thing in state.untrue & {*rests_on}],
             shown=shown,
             words=words,
         )
-        for finding in findings
-        if finding.state.untrue & {*rests_on}
+        for state, shown_by in findings.items()
+        if state.untrue & {*rests_on}
     )
 
 
-def notices_by_place(findings: Sequence[StateFinding], words: StudyVocabulary) -> dict[str, tuple[str, ...]]:
+def notices_by_place(findings: StateFindings, words: StudyVocabulary) -> dict[str, tuple[str, ...]]:
     """The sentences of every place that has any; the datasheet's count of papers names all that are left out."""
     sentences_at = {
         place: notices(findings, rests_on, words, shown=None if place == "composition.count" else SHOWN)
@@ -81,7 +82,7 @@ def report_untrue(snapshot: Snapshot, place: str, *, tell: Callable[[str], None]
         tell(notice)
 
 
-def untrue_verdict(findings: Iterable[StateFinding], rests_on: Collection[str]) -> str:
+def untrue_verdict(findings: StateFindings, rests_on: Collection[str]) -> str:
     """Sentence in place of a verdict that rests on something untrue; empty if nothing is."""
-    says = [finding.state.says for finding in findings if finding.state.refused and finding.state.untrue & {*rests_on}]
+    says = [state.says for state in findings if state.refused and state.untrue & {*rests_on}]
     return sentence("states.verdict", says=says) if says else ""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
-from annot.base.records import Paper, Topic
+from annot.base.records import Judgement, Paper, Topic
 from annot.base.stats.values import Estimate
 from annot.base.words import ENGLISH, Words
-from annot.judging.comments import DifferingPair, Meeting
+from annot.judging.comments import Meeting
 from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells, side_by_side
@@ -143,21 +142,31 @@ def meeting_page(
     each query. say: the words of the study's language."""
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
     heads = side_by_side.heads(words, say)
-    of_pair = [
-        _facet_column(words, say),
-        Column(heads[0], lambda row: _title(topics, query_papers[row.query_id], row.query_id)),
-        Column(heads[1], lambda row: _title(titles, row.doc_id, row.doc_id)),
-    ]
+
+    def columns_of(judgement: Callable[[Row], Judgement]) -> list[Column[Row]]:
+        """The pair of a row."""
+
+        def query(row: Row) -> str:
+            return _title(topics, query_papers[judgement(row).query_id], judgement(row).query_id)
+
+        def document(row: Row) -> str:
+            return _title(titles, judgement(row).doc_id, judgement(row).doc_id)
+
+        facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
+        return [facet, Column(heads[0], query), Column(heads[1], document)]
+
     tables = {
         "widest": _meeting_table(
             "widest",
             meeting.widest,
             [
-                *of_pair,
-                Column(say("meeting.grades"), lambda row: _grades(row.grades, say)),
+                *columns_of(lambda answers: answers[0]),
+                Column(say("meeting.grades"), lambda answers: _grades(answers, say)),
                 Column(
                     say("meeting.comments"),
-                    lambda row: "; ".join(f"{_answer(answer, say)}: {comment}" for answer, comment in row.comments),
+                    lambda answers: "; ".join(
+                        f"{_answer(answer, say)}: {answer.comment}" for answer in answers if answer.comment
+                    ),
                 ),
             ],
             say=say,
@@ -166,8 +175,8 @@ def meeting_page(
             "recurring",
             meeting.recurring,
             [
-                _facet_column(words, say),
-                Column(say("meeting.grades"), lambda row: _grades((row.low, row.high), say)),
+                _facet_column(lambda row: row.facet, words, say),
+                Column(say("meeting.grades"), lambda row: listed([row.low, row.high], say("meeting.and"))),
             ],
             [Column(say("meeting.pair_count"), lambda row: row.pairs), Column(say("meeting.of"), lambda row: row.of)],
             say=say,
@@ -176,8 +185,8 @@ def meeting_page(
             "remarks",
             meeting.remarks,
             [
-                *of_pair,
-                Column(say("meeting.grade"), lambda row: _answer(row.answer, say)),
+                *columns_of(lambda answer: answer),
+                Column(say("meeting.grade"), lambda row: _answer(row, say)),
                 Column(say("meeting.comment"), lambda row: row.comment),
             ],
             say=say,
@@ -186,15 +195,22 @@ def meeting_page(
     }
     again = tuple(
         _side_by_side(
-            number, pair, topics.get(query_papers[pair.query_id]), titles.get(pair.doc_id), screens, words, say
+            number,
+            answers,
+            meeting.facets[answers[0].query_id],
+            topics.get(query_papers[answers[0].query_id]),
+            titles.get(answers[0].doc_id),
+            screens,
+            words,
+            say,
         )
-        for number, pair in enumerate(meeting.widest, start=1)
+        for number, answers in enumerate(meeting.widest, start=1)
     )
     values = {
         "say": say,
         "meeting": meeting,
         "of": "facets" if words.faceted else "texts",
-        "level": f"{100 * (meeting.agreement.level or 0):g}",
+        "level": say.written(100 * (meeting.agreement.level or 0)),
         "reasons": [f"{say.choice(reason)} ({count})" for reason, count in meeting.cannot_judge],
     }
     since, until = (say.date(datetime.fromisoformat(moment).date()) for moment in (meeting.since, meeting.until))
@@ -224,39 +240,44 @@ def _meeting_table(
     return replace(made, notes=(say("meeting.no_figure"),)) if made.notes else made
 
 
-def _facet_column(words: StudyVocabulary, say: Words) -> Column[Any]:
-    return Column(say("meeting.facet") if words.faceted else "", lambda row: say.name(row.facet), "facet")
+def _facet_column(facet: Callable[[Row], str], words: StudyVocabulary, say: Words) -> Column[Row]:
+    return Column(say("meeting.facet") if words.faceted else "", lambda row: say.name(facet(row)), "facet")
 
 
-def _grades(grades: Iterable[int], say: Words) -> str:
-    return listed(list(dict.fromkeys(grades)), say("meeting.and"))
+def _grades(answers: Iterable[Judgement], say: Words) -> str:
+    """The grades, each once."""
+    return listed(
+        list(dict.fromkeys(answer.grade for answer in answers if answer.grade is not None)), say("meeting.and")
+    )
 
 
-def _answer(answer: int | str, say: Words) -> str:
-    """A grade, or the reason for none."""
-    return str(answer) if isinstance(answer, int) else say("task.could_not", reason=say.choice(answer))
+def _answer(answer: Judgement, say: Words) -> str:
+    """The grade, or the reason for none."""
+    reason = answer.cannot_judge
+    return say("task.could_not", reason=say.choice(reason or "")) if answer.grade is None else str(answer.grade)
 
 
 def _side_by_side(
     number: int,
-    pair: DifferingPair,
+    answers: Sequence[Judgement],
+    facet: str,
     query: Paper | Topic | None,
     candidate: Paper | Topic | None,
     screens: Screens,
     words: StudyVocabulary = OF_PAPERS,
     say: Words = ENGLISH,
 ) -> SideBySide:
-    grades = _grades(pair.grades, say)
-    heading = f"{say.name(pair.facet)}, {grades}" if words.faceted else grades
+    grades, pair = _grades(answers, say), answers[0].pair
+    heading = f"{say.name(facet)}, {grades}" if words.faceted else grades
     return side_by_side.side_by_side(
-        (pair.query_id, pair.doc_id),
-        pair.facet,
-        sorted({*pair.grades}, reverse=True),
+        pair,
+        facet,
+        sorted({answer.grade for answer in answers if answer.grade is not None}, reverse=True),
         query,
         candidate,
         screens,
         words,
-        summary=f"{number}. {heading}: {(candidate and candidate.title) or pair.doc_id}",
+        summary=f"{number}. {heading}: {(candidate and candidate.title) or pair[1]}",
         say=say,
     )
 
@@ -281,7 +302,7 @@ def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -
     ]
 
     def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
-        return None if group is None else figure_of(name, group.before, "pooled")
+        return None if group is None else replace(figure_of(name, group.before, "pooled"), say=say)
 
     facet = say("meeting.facet") if words.faceted else ""
     return _meeting_table(

@@ -15,7 +15,7 @@ from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.formats.trec import write_qrels
 from annot.judging.progress import settled_of
-from annot.judging.states import Examination, StateFinding, findings_of
+from annot.judging.states import Examination, StateFindings, findings_of
 from annot.measuring import measured
 from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.assessor_effect import AssessorEffect
@@ -106,7 +106,7 @@ class Study:
         return dict(sorted(counts.items()))
 
     @cached_property
-    def findings(self) -> tuple[StateFinding, ...]:
+    def findings(self) -> StateFindings:
         """The states in which the study says something that is not true."""
         return findings_of(self.examination)
 

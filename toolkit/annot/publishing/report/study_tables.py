@@ -83,42 +83,29 @@ def listed_queries(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, 
     return tuple(listed)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTopic:
-    """One topic, and how many queries it has; description and narrative are those of a text."""
-
-    topic_id: str
-    kind: Literal["paper", "text"]
-    title: str
-    description: str | None
-    narrative: str | None
-    queries: int
-
-
-TOPICS = Columns[ListedTopic](
-    [
-        Column("", lambda row: row.topic_id, "topic_id"),
-        Column("kind", lambda row: row.kind),
-        Column("title", lambda row: row.title),
-        Column("description", lambda row: row.description),
-        Column("narrative", lambda row: row.narrative),
-        Column("queries", lambda row: row.queries),
-    ]
-)
-
-
-def listed_topics(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, Topic]) -> tuple[ListedTopic, ...]:
-    """The topics of these queries, by id. texts: the topics that are texts."""
+def topic_columns(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, Topic]) -> Columns[str]:
+    """Columns of the topics of these queries, by id. texts: the topics that are texts; they alone have a description
+    and a narrative.
+    """
     from annot.store.papers import find_papers
 
     queries_of_topic = Counter(query.topic_id for query in queries)
     papers = find_papers(ws.corpus, queries_of_topic.keys() - texts.keys()) if ws.has_corpus else {}
     titles = {paper_id: paper.title for paper_id, paper in papers.items()}
-    return tuple(
-        ListedTopic(topic_id, "text", topic.title, topic.description, topic.narrative, queries_of_topic[topic_id])
-        if (topic := texts.get(topic_id))
-        else ListedTopic(topic_id, "paper", titles.get(topic_id, ""), None, None, queries_of_topic[topic_id])
-        for topic_id in sorted(queries_of_topic)
+    titles |= {topic_id: topic.title for topic_id, topic in texts.items()}
+
+    def text(topic_id: str, name: str) -> str | None:
+        return getattr(texts[topic_id], name) if topic_id in texts else None
+
+    return Columns(
+        [
+            Column("", str, "topic_id"),
+            Column("kind", lambda topic_id: "text" if topic_id in texts else "paper"),
+            Column("title", lambda topic_id: titles.get(topic_id, "")),
+            Column("description", lambda topic_id: text(topic_id, "description")),
+            Column("narrative", lambda topic_id: text(topic_id, "narrative")),
+            Column("queries", lambda topic_id: queries_of_topic[topic_id]),
+        ]
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.stats.values import Undefined
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
-from annot.measuring.assessor_effect import FINAL, AssessorEffect
+from annot.measuring.assessor_effect import FINAL, AssessorEffect, GradingRanking
 from annot.measuring.diagnosis.findings import (
     AssessorAnalysis,
     AssessorComparison,
@@ -467,11 +467,11 @@ def orders(effect: AssessorEffect) -> Iterator[Table]:
         "orders",
         ranking_rows(effect),
         [
-            Column("Grades of", lambda row: row.grades_of),
-            Column("Queries", lambda row: row.queries),
-            Column("Pairs", lambda row: row.pairs),
-            Column("No grade", lambda row: row.no_grade),
-            Column("Runs, best first", lambda row: row.order),
+            Column("Grades of", lambda row: row.name),
+            Column("Queries", lambda row: len(row.queries)),
+            Column("Pairs", lambda row: row.n_pairs),
+            Column("No grade", lambda row: row.n_ungraded),
+            Column("Runs, best first", lambda row: run_order(row.means)),
         ],
         caption="effect.orders",
         command=_command(effect),
@@ -499,33 +499,21 @@ def _command(effect: AssessorEffect) -> str:
     return f"annot assessor-effect --convention {effect.settings.convention} --measure {effect.settings.measure}"
 
 
-class Order(NamedTuple):
-    """The runs under one grading."""
-
-    grades_of: str
-    queries: int
-    pairs: int
-    no_grade: int
-    order: str
-    """Best first, with their means in percent."""
-
-
-def ranking_rows(effect: AssessorEffect) -> list[Order]:
-    """The runs in order under each grading, with their means in percent; where a grading covers some of the queries
-    only, below it the final grades on the same."""
+def ranking_rows(effect: AssessorEffect) -> list[GradingRanking]:
+    """The runs under each grading; where a grading covers some of the queries only, below it under the final grades on
+    the same."""
     against_final = {comparison.first: comparison for comparison in effect.comparisons if comparison.second == FINAL}
-    rows: list[Order] = []
+    rows = []
     for ranking in effect.rankings:
-        name, n_queries, n_pairs = ranking.name, len(ranking.queries), ranking.n_pairs
-        rows.append(Order(name, n_queries, n_pairs, ranking.n_ungraded, _order(ranking.means)))
-        if n_queries < len(effect.queries):
-            final_order = _order(against_final[name].means[FINAL])
-            rows.append(Order(f"{FINAL}, queries of {name}", n_queries, n_pairs, 0, final_order))
+        rows.append(ranking)
+        if len(ranking.queries) < len(effect.queries):
+            means = against_final[ranking.name].means[FINAL]
+            rows.append(replace(ranking, name=f"{FINAL}, queries of {ranking.name}", means=means, n_ungraded=0))
     return rows
 
 
-def _order(means: Mapping[str, float]) -> str:
-    """`b 61.20, a 58.03 = c 58.03`."""
+def run_order(means: Mapping[str, float]) -> str:
+    """The runs, best first, with their means in percent: `b 61.20, a 58.03 = c 58.03`."""
     text, last = "", None
     for tag, mean in means.items():
         text += ("" if last is None else " = " if mean == last else ", ") + f"{tag} {100 * mean:.2f}"

@@ -494,13 +494,13 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
     if not papers:
         return
     named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
-    facets = [name for name in study.settings.facets if any(name in paper.values for paper in papers)]
+    facets = [name for name in study.settings.facets if any(name in values for values in papers.values())]
     yield Figure(
         "facets",
         sentence("analyses.facets_figure", **named),
         figures.ranges(
-            {name: {paper.paper_id: paper.values[name] for paper in papers if name in paper.values} for name in facets},
-            {paper.paper_id: (min(paper.values.values()), max(paper.values.values())) for paper in papers},
+            {name: {paper: values[name] for paper, values in papers.items() if name in values} for name in facets},
+            {paper: (min(values.values()), max(values.values())) for paper, values in papers.items()},
             spanned=None,
             unit=f"{leader.measure}, %",
         ),
@@ -508,11 +508,11 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
     )
     yield table(
         "runs-by-facet",
-        papers,
-        [Column("Paper", lambda row: row.paper_id)],
+        papers.items(),
+        [Column("Paper", lambda row: row[0])],
         [
-            *columns_for(facets, lambda row, facet: Number(row.values.get(facet), MEASURE)),
-            Column("Difference", lambda row: Number(row.spread, POINTS)),
+            *columns_for(facets, lambda row, facet: Number(row[1].get(facet), MEASURE)),
+            Column("Difference", lambda row: Number(comparisons.spread_of(row[1]), POINTS)),
         ],
         caption="analyses.facets",
         **named,

@@ -1,0 +1,252 @@
+"""A corpus that grows after its pools were drawn: versions, and pools that draw from the new documents alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import CITED, GROWN, Pool, ScoredDoc
+from annot.corpus.versions import VersionWanted
+from annot.formats.trec import read_run
+from annot.pools import drawn_pools, frozen_rankings
+from annot.steps import corpus, pool
+from annot.store.papers import read_papers
+from annot.store.people import read_assignments
+from annot.store.pools import read_corpus_versions, read_pools
+from annot.study.workspace import Workspace
+from command_line import Result, annot, annot_done
+from sklearn.feature_extraction.text import TfidfVectorizer
+from study_stages import DEMO, copied, files_of, quietly
+
+NEW = [f"new-{number}" for number in range(6)]
+
+
+def six(ws: Workspace, names: list[str] = NEW) -> Path:
+    """Papers that share words with those of the demonstration."""
+    first = 3 if names is NEW else 30
+    old = list(read_papers(ws.corpus))[first : first + len(names)]
+    path = ws.root / f"{names[0]}.jsonl"
+    records = [
+        {"paper_id": name, "title": f"{paper.title} again, by {name}", "year": 2031}
+        | {"abstract": [f"Case {name} is new.", *paper.sentences[1:], f"So it was in {name}."]}
+        for name, paper in zip(names, old, strict=True)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def pools_of(ws: Workspace) -> dict[str, Pool]:
+    with ws.reading() as session:
+        return read_pools(session)
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    return copied(DEMO, "settled", tmp_path / "study")
+
+
+@pytest.fixture
+def second(ws: Workspace) -> Workspace:
+    """A study with a second version of the corpus, whose documents no pool has yet."""
+    wanted = VersionWanted("2027", "2026", "snapshot of May")
+    corpus.add(ws, [six(ws)], form=None, dry_run=False, advance=quietly, version=wanted)
+    return ws
+
+
+def grow(ws: Workspace, **how: bool) -> pool.BuiltPools:
+    return pool.build(ws, **{"grow": True, "dry_run": False, "advance": quietly} | how)
+
+
+def next_command(said: Result) -> list[str]:
+    """The words of the command that `next:` names, without `annot`."""
+    found = re.search(r"^next: annot (.+?) \(", said.stderr, re.MULTILINE)
+    assert found, said.stderr
+    return found[1].split()
+
+
+def test_six_papers_added_to_a_finished_study_end_in_a_plan_of_the_new_pairs(ws: Workspace) -> None:
+    """The commands after the first are those that `next:` names."""
+    name = six(ws).name
+    with ws.reading() as session:
+        planned = {*read_assignments(session)}
+    refused = annot("corpus", "add", name, folder=ws.root)
+    assert (refused.exit_code, "--version NAME --reason" in refused.stderr) == (2, True)
+    said = annot_done("corpus", "add", name, "--version", "2027", "--reason", "snapshot of May", folder=ws.root)
+    typed = []
+    for _ in range(3):
+        typed.append(next_command(said))
+        said = annot_done(*typed[-1], folder=ws.root)
+    assert [words[0] for words in typed] == ["facets", "pool", "plan"]
+    assert next_command(said) == ["push"]
+    with ws.reading() as session:
+        after = {*read_assignments(session)}
+    assert planned <= after
+    new = {assignment.pair for assignment in after - planned}
+    assert {doc_id for _, doc_id in new} == {*NEW}
+    assert {query_id for query_id, _ in new} == {query_id for query_id, _ in {one.pair for one in planned}}
+
+
+def test_old_documents_stay_in_their_order_and_new_ones_have_two_ranks(second: Workspace) -> None:
+    """The ranks among all and among the new follow from the cosines of scikit-learn."""
+    before = pools_of(second)
+    grow(second)
+    papers = {paper.paper_id: " ".join(paper.sentences) for paper in read_papers(second.corpus)}
+    vectors = TfidfVectorizer().fit_transform(papers.values())
+    cosines = (vectors @ vectors.T).toarray()
+    ids = list(papers)
+    for topic_id, grown in pools_of(second).items():
+        old = before[topic_id].entries
+        assert grown.entries[: len(old)] == old
+        new = grown.entries[len(old) :]
+        assert {entry.doc_id for entry in new} == {*NEW}
+        (addition,) = grown.additions
+        assert (addition.method, addition.depth, addition.corpus) == (GROWN, before[topic_id].per_method, "2027")
+        assert addition.reason == "snapshot of May"
+        assert grown.methods == before[topic_id].methods
+        scores = {ids[at]: -float(f"{score:.6g}") for at, score in enumerate(cosines[ids.index(topic_id)])}
+        order = sorted((score, doc_id) for doc_id, score in scores.items() if doc_id != topic_id and score)
+        ranking = [doc_id for _, doc_id in order]
+        ranks = {
+            entry.doc_id: (draw.rank, draw.new_rank)
+            for entry in new
+            for draw in (entry.drawn, *entry.also)
+            if draw.method == "abs_tfidf"
+        }
+        among_new = [doc_id for doc_id in ranking if doc_id in NEW]
+        assert ranks == {doc_id: (ranking.index(doc_id) + 1, at) for at, doc_id in enumerate(among_new, start=1)}
+
+
+def test_every_version_is_drawn_again_from_the_files(second: Workspace) -> None:
+    grow(second)
+    replayed = drawn_pools.replay(second, advance=quietly)
+    assert (replayed.differences, replayed.cited_since, replayed.cited_gone) == ({}, 0, 0)
+    corpus.add(
+        second,
+        [six(second, ["late-1", "late-2"])],
+        form=None,
+        dry_run=False,
+        advance=quietly,
+        version=VersionWanted("2028", None, "snapshot of June"),
+    )
+    grow(second)
+    assert {pool.of_corpus for pool in pools_of(second).values()} == {"2028"}
+    assert drawn_pools.replay(second, advance=quietly).differences == {}
+    annot_done("check", "pools", folder=second.root)
+    annot_done("plan", "--grow", folder=second.root)
+    annot_done("check", "files", folder=second.root)
+    run = second.rankings / "2027" / "abs_tfidf.run"
+    text = run.read_text(encoding="utf-8")
+    assert {doc.doc_id for docs in read_run(text.splitlines(), name="2027").rankings.values() for doc in docs} == {*NEW}
+    run.write_text(text + "\n", encoding="utf-8")
+    changed = annot("check", "files", folder=second.root)
+    assert (changed.exit_code, "pools/rankings/2027/abs_tfidf.run" in changed.stdout) == (1, True)
+
+
+def test_a_smaller_number_and_only_one_topic_can_be_asked_for(second: Workspace) -> None:
+    first, *others = sorted(pools_of(second))
+    annot_done("pool", "--grow", "--per-method", "1", "--query", first, folder=second.root)
+    grown = pools_of(second)
+    (addition,) = grown[first].additions
+    assert addition.depth == 1
+    assert not any(grown[name].additions for name in others)
+    assert drawn_pools.replay(second, advance=quietly).differences == {}
+
+
+def test_the_same_again_changes_nothing_and_a_killed_growth_is_finished(
+    second: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(frozen_rankings, "write_rankings", killed)
+        with pytest.raises(Killed):
+            grow(second)
+    assert not any(pool.additions for pool in pools_of(second).values())
+    with monkeypatch.context() as patched:
+        patched.setattr(drawn_pools, "write_pools", killed)
+        with pytest.raises(Killed):
+            grow(second)
+    assert annot("check", "pools", folder=second.root).exit_code != 0
+    grow(second)
+    assert drawn_pools.replay(second, advance=quietly).differences == {}
+    files = files_of(second.pools)
+    grow(second)
+    assert files_of(second.pools) == files
+
+
+def test_pools_on_record_are_not_drawn_in_another_way(second: Workspace) -> None:
+    for words in (("--redraw",), ("--mode", "depth"), ("--seed", "5")):
+        refused = annot("pool", "--grow", *words, folder=second.root)
+        assert (refused.exit_code, "belong to versions of the corpus" in refused.message()) == (2, True)
+    refused = annot("pool", folder=second.root)
+    assert (refused.exit_code, "would be added to a study that was judged" in refused.message()) == (2, True)
+    assert not any(pool.additions for pool in pools_of(second).values())
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--version", "2028"), "--reason: found no words"),
+        (("--reason", "May"), "without --version"),
+        (("--version", "a/b", "--reason", "May"), "expected letters"),
+        (("--version", "2026", "--reason", "May"), "an earlier version"),
+        (("--version", "2028", "--first", "2025", "--reason", "May"), "the first version is called 2026"),
+        (("--version", "2027", "--reason", "May"), "pools were drawn from it"),
+        ((), "--version 2027 continues that version"),
+    ],
+)
+def test_a_version_that_cannot_be_is_refused_and_nothing_is_kept(
+    second: Workspace, words: tuple[str, ...], problem: str
+) -> None:
+    grow(second)
+    six(second, ["late-1"])
+    files = sorted(second.corpus.rglob("*"))
+    refused = annot("corpus", "add", "late-1.jsonl", *words, folder=second.root)
+    assert (refused.exit_code, problem in refused.message()) == (2, True), refused.stderr
+    assert sorted(second.corpus.rglob("*")) == files
+    with second.reading() as session:
+        assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]
+
+
+def test_a_version_that_is_added_twice_is_there_once(second: Workspace) -> None:
+    name = f"{NEW[0]}.jsonl"
+    again = annot_done("corpus", "add", name, "--version", "2027", "--reason", "May", "--json", folder=second.root)
+    assert (again.data["kept"], again.data["version"]["is_new"]) == (0, False)
+    # Until a pool has drawn from it, it can be completed.
+    six(second, ["late-1"])
+    annot_done("corpus", "add", "late-1.jsonl", "--version", "2027", "--reason", "May", folder=second.root)
+    grow(second)
+    for grown in pools_of(second).values():
+        assert {doc_id for addition in grown.additions for doc_id in addition.documents} == {*NEW, "late-1"}
+
+
+def test_without_pools_all_documents_are_of_the_first_version(tmp_path: Path) -> None:
+    ws = copied(DEMO, "queried", tmp_path / "study")
+    with pytest.raises(InputError, match="there are no pools yet"):
+        corpus.add(ws, [six(ws)], form=None, dry_run=False, advance=quietly, version=VersionWanted("2", None, "May"))
+
+
+def test_all_are_ranked_deeper_until_enough_new_documents_are_met() -> None:
+    """Of 900 documents the new ones are the last twenty of each ranking."""
+    order = [f"d{number:03}" for number in range(900)]
+    asked: list[tuple[tuple[str, ...], int]] = []
+
+    def rank(topics: list[str], depth: int) -> frozen_rankings.Rankings:
+        asked.append((tuple(topics), depth))
+        ranking = tuple(ScoredDoc(doc_id, 1 - at / 1000) for at, doc_id in enumerate(order))
+        return {"bm25": {topic_id: (ranking if topic_id == "q1" else ranking[::-1])[:depth] for topic_id in topics}}
+
+    new = frozen_rankings.NewDocuments("2", dict.fromkeys(("q1", "q2"), frozenset(order[-20:])), {"q1": ["d899"]})
+    found = frozen_rankings._new_ones(rank, new, depth=50)
+    assert asked == [(("q1", "q2"), 50), (("q1",), 200), (("q1",), 800), (("q1",), 3200)]
+    assert [(doc.doc_id, doc.rank) for doc in found["bm25"]["q1"]] == [(f"d{at}", at + 1) for at in range(880, 900)]
+    assert [doc.rank for doc in found["bm25"]["q2"]] == list(range(1, 21))
+    named, settings = new.named(found, {"bm25": {"k1": 1.5}}, imported=())
+    assert sorted(named) == sorted(settings) == ["2/bm25", f"2/{CITED}"]
