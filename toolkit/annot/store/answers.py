@@ -165,7 +165,8 @@ class Revisions(Generic[R]):
         for chunk in models.in_chunks(query_ids):
             of_persons = self._rows.c[self._person].in_(names)
             lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
-        added, beside = 0, attrgetter(*BESIDE_CONTENT[:-1])
+        added = 0
+        beside: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*BESIDE_CONTENT[:-1])
 
         def new_rows() -> Iterator[tuple[Any, ...]]:
             nonlocal added
@@ -185,7 +186,8 @@ class Revisions(Generic[R]):
                     added += 1
                     line = lines[key] = AnnotationHistory(revision, revision)
                 line.add(revision, sha256)
-                yield *values, *beside(revision), recorded_at, number, sha256
+                row: tuple[Any, ...] = values + beside(revision) + (recorded_at, number, sha256)
+                yield row
 
         written = self._append(session, new_rows())
         return RecordedCount(added, written - added, len(everything) - written)

@@ -312,8 +312,8 @@ def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any
 
     Equal texts are one object, as most ids are many times in a table.
     """
-    connection, columns = session.connection(), []
-    texts: dict[Any, Any] = {}
+    connection, texts = session.connection(), dict[Any, Any]()
+    columns: list[Iterable[Any]] = []
     with connection.execute(statement) as result:
         values: Iterable[tuple[Any, ...]] = zip(*result.cursor.fetchall(), strict=True)
         described = zip(statement.selected_columns, result.cursor.description, strict=True)
