@@ -160,7 +160,7 @@ def test_versions_of_guidelines_have_the_figures_of_their_pairs() -> None:
 def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPatch) -> None:
     points: dict[str, list[Any]] = {}
 
-    def keep(found: Any, *, limits: Any, unit: str) -> Any:
+    def keep(found: Any, *, limits: Any, unit: str, query: str) -> Any:
         points.update(found)
         assert limits == (0.667, 0.8)
         return SimpleNamespace(on_page="")

@@ -46,7 +46,7 @@ def test_before_and_after_goes_from_the_lowest_to_the_highest() -> None:
         "aim": [(f"q{at}", *pair) for at, pair in enumerate(values)],
         "way": [(f"r{at}", 0.1, 0.2) for at in range(7)],
     }
-    drawing = figures.before_and_after(points, limits=(0.667, 0.8), unit="alpha")
+    drawing = figures.before_and_after(points, limits=(0.667, 0.8), unit="alpha", query="query")
     figure, below = painted(drawing), painted(drawing, figures.PAGE)
     assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 2.7), (3.33, 2 * 1.7 + 0.4))
     assert drawing.rows[1] == {"facet": "aim", "query_id": "q1", "before": -0.2, "after": 0.4}
@@ -71,7 +71,7 @@ def test_before_and_after_goes_from_the_lowest_to_the_highest() -> None:
 
 
 def test_figures_before_and_after_that_are_above_0_have_an_axis_from_0() -> None:
-    drawing = figures.before_and_after({"aim": [("q", 0.5, 0.9)], "way": []}, limits=(), unit="alpha")
+    drawing = figures.before_and_after({"aim": [("q", 0.5, 0.9)], "way": []}, limits=(), unit="alpha", query="query")
     assert [axes.get_ylim()[0] for axes in painted(drawing).axes] == pytest.approx([-0.05, -0.05])
 
 

@@ -72,6 +72,6 @@ def test_the_datasheet_speaks_of_topics_and_has_no_column_of_facets(binary: Path
     text = re.sub(r"<style>.*?</style>", "", text, flags=re.S)
     assert OF_PAPERS.findall(text) == []
     assert "year" not in text.lower()
-    assert "queries (topics: title, description and narrative, judged as a whole)" in text
+    assert "topics (title, description and narrative, judged as a whole)" in text
     assert "Where do the topics come from" in text
     assert "\n# topics = " in (binary / "datasheet.toml").read_text(encoding="utf-8")

@@ -45,7 +45,7 @@ def told(files: dict[str, str]) -> str:
 def test_it_speaks_of_topics_and_documents_and_of_no_facet(binary: dict[str, str]) -> None:
     text = told(binary)
     assert [text[found.start() - 60 : found.end() + 40] for found in OF_PAPERS.finditer(text)] == []
-    assert "Each query is a topic, judged as a whole. The corpus has 11 documents." in text
+    assert "Each topic is judged as a whole. The corpus has 11 documents." in text
 
 
 def test_on_two_grades_nothing_is_said_of_more(binary: dict[str, str]) -> None:
@@ -66,6 +66,6 @@ def test_on_two_grades_nothing_is_said_of_more(binary: dict[str, str]) -> None:
 def test_on_four_grades_the_words_are_those_of_grades_and_still_of_topics(tmp_path: Path) -> None:
     text = told(report(tmp_path, GRADED))
     assert OF_PAPERS.findall(text.replace("or higher", "")) == []
-    assert "Krippendorff's ordinal alpha on each query" in text
+    assert "Krippendorff's ordinal alpha on each topic" in text
     assert "| 3 Perfect |" in text
     assert "Agreement with the scale split in two" in text

@@ -13,7 +13,8 @@ from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
 from annot.publishing.report.cells import HOURS, Number
-from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, day, moment, states_of, tables
+from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, day, moment, tables
+from annot.study.outcome import states_of
 
 NOW = datetime(2031, 3, 14, 18, 0)
 NONE = Undefined("nothing yet")

@@ -107,7 +107,7 @@ def opinion_report(
     The first sentence is the verdict: it agrees as people do; it is noisy but fair; it favours a run; it does not
     judge; or there are too few topics to tell, and how many it takes. Runs are those of exports/runs/.
     """
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     from annot_opinions import steps as step
 

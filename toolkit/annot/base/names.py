@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from annot.base.errors import InputError
@@ -135,9 +135,17 @@ def counted(n: int, name: str, plural: str = "") -> str:
     >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
     ('1 query', '2,000 queries', '0 days', '2 batches')
     """
-    if n != 1:
-        name = plural or (f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s")
-    return f"{n:,} {name}"
+    return f"{whole(n)} {name if n == 1 else plural or plural_of(name)}"
+
+
+def whole(cell: Any) -> Any:
+    """Number of things as every page and message has it, `1,498`; anything else as it is."""
+    return f"{cell:,}" if isinstance(cell, int) and abs(cell) >= 1000 else cell
+
+
+def plural_of(name: str) -> str:
+    """Regular plural of a noun."""
+    return f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s"
 
 
 def verb(n: int, singular: str, many: str) -> str:
@@ -145,14 +153,25 @@ def verb(n: int, singular: str, many: str) -> str:
     return singular if n == 1 else many
 
 
+_UNIT = re.compile(r"`[^`]*`|(?<![\w./-])(?:query paper|topic|query|querie)(?=s?(?![\w/-]|\.\w))", re.IGNORECASE)
+"""A unit of the study in a text of ours, or what one types, in which nothing is a word."""
+
+
 class StudyVocabulary(NamedTuple):
-    """Vocabulary of a study: words for its topics and documents, with its facets and grades."""
+    """Vocabulary of a study: words for its topics, queries and documents, with its facets and grades."""
 
     topic: str = "query paper"
     document: str = "paper"
     faceted: bool = True
     binary: bool = False
     """True if the scale has two grades, on which a difference of one grade is a disagreement."""
+    query: str = "query"
+    """Unit of judging: a topic of its own, unless a topic is judged in facets."""
+
+    @property
+    def queries(self) -> str:
+        """Units of judging."""
+        return plural_of(self.query)
 
     @property
     def unit(self) -> str:
@@ -164,12 +183,24 @@ class StudyVocabulary(NamedTuple):
         """Name of Krippendorff's alpha, which on two grades is the same whatever their distance."""
         return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
 
-    def reason(self, text: str) -> str:
-        """Reason or method of a figure in these words; the computations call a topic a query paper."""
-        return text.replace("query paper", self.topic)
+    def said(self, text: str) -> str:
+        """A sentence or heading of this program in these words; it is written in those of queries on facets of papers.
+
+        >>> OF_TEXTS.said("Queries: six query papers; `annot query list`, query-1")
+        'Topics: six topics; `annot query list`, query-1'
+        """
+        return _UNIT.sub(self._noun, text)
+
+    def _noun(self, match: re.Match[str]) -> str:
+        found = match[0]
+        if found.startswith("`"):
+            return found
+        noun = self.topic if found.lower() in ("query paper", "topic") else self.query
+        noun = noun[:-1] + "ie" if found.lower() == "querie" and noun.endswith("y") else noun
+        return noun.capitalize() if found[0].isupper() else noun
 
 
-OF_PAPERS, OF_TEXTS = StudyVocabulary(), StudyVocabulary("topic", "document")
+OF_PAPERS, OF_TEXTS = StudyVocabulary(), StudyVocabulary("topic", "document", query="topic")
 """Vocabularies of queries on facets of papers, and of topics that are texts."""
 
 WITHOUT_IDS = (

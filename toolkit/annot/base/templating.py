@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any
 
 from jinja2 import (
-    FileSystemBytecodeCache,
+    BytecodeCache,
     FileSystemLoader,
     StrictUndefined,
     TemplateError,
@@ -27,8 +27,9 @@ from jinja2.bccache import Bucket
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
+from annot import __version__
 from annot.base.errors import InputError
-from annot.base.names import counted, verb
+from annot.base.names import counted, verb, whole
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Jinja2 environment of all templates: an undefined name is an error, XML and HTML are escaped, a study's file wins.
@@ -65,42 +66,54 @@ def harmless(text: str) -> str:
 
 
 PACKAGED = str(files("annot.templates"))
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or f"{os.environ.get('HOME', os.devnull)}/.cache", "annot", "templates")
+CACHE = Path(
+    os.environ.get("XDG_CACHE_HOME") or f"{os.environ.get('HOME', os.devnull)}/.cache",
+    "annot",
+    f"templates-{__version__}",
+)
 
 
-class TemplateCache(FileSystemBytecodeCache):
+class TemplateCache(BytecodeCache):
     """Cache of compiled templates: the package's in the person's own folder, those of studies in this process alone.
 
     Compiling takes much longer than rendering. A template that was changed is compiled again.
     """
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(str(CACHE), f"%s.{kind}")
-        self._code: dict[tuple[str, str], CodeType] = {}
+    def __init__(self) -> None:
+        self._code: dict[tuple[Path, str], CodeType] = {}
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
         key = super().get_cache_key(name, filename)
         return key if filename and filename.startswith(PACKAGED) else f"{OF_STUDY}{key}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._code.get((bucket.key, bucket.checksum))
-        if bucket.code is None and not bucket.key.startswith(OF_STUDY):
-            with suppress(OSError):
-                super().load_bytecode(bucket)
+        path = _path(bucket)
+        bucket.code = self._code.get((path, bucket.checksum))
+        if bucket.code is None:
+            with suppress(OSError), path.open("rb") as file:
+                bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
+        path = _path(bucket)
         assert bucket.code is not None
-        self._code[bucket.key, bucket.checksum] = bucket.code
-        if not bucket.key.startswith(OF_STUDY):
+        self._code[path, bucket.checksum] = bucket.code
+        if not path.name.startswith(OF_STUDY):
             # A folder that cannot be written to costs time and nothing else.
             with suppress(OSError):
                 CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
-                super().dump_bytecode(bucket)
+                beside = path.with_suffix(f".{os.getpid()}")
+                beside.write_bytes(bucket.bytecode_to_string())
+                beside.replace(path)
+
+
+def _path(bucket: Bucket) -> Path:
+    """File of a compiled template, whose code depends on these settings of its environment."""
+    finalize = getattr(bucket.environment.finalize, "__name__", "")
+    return CACHE / f"{bucket.key}{finalize}{bucket.environment.trim_blocks:d}"
 
 
 OF_STUDY = "-"
-_COMPILED = {False: TemplateCache("plain"), True: TemplateCache("markdown")}
-"""Caches by whether values are made harmless Markdown, which is a part of the code."""
+_COMPILED = TemplateCache()
 
 
 def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:
@@ -121,9 +134,9 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_harmless if markdown else None,
-        bytecode_cache=_COMPILED[markdown],
+        bytecode_cache=_COMPILED,
     )
-    jinja.filters |= {"counted": counted, "whole": "{:,}".format, "verb": verb, "css": css_text}
+    jinja.filters |= {"counted": counted, "whole": whole, "verb": verb, "css": css_text}
     jinja.filters |= {"named": lambda name, words: words.name(name), "chosen": lambda value, words: words.choice(value)}
     jinja.globals["counted"] = counted
     return jinja

@@ -219,7 +219,7 @@ def pool_build(
     """
     from annot.pools.pool_design import DesignOverrides
     from annot.steps import pool as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     with progress("ranking") as advance:
         built = step.build(
@@ -259,7 +259,7 @@ def pool_import(
     one pool. If a paper has several topics in the run, each document gets its best rank.
     """
     from annot.measuring.engine_runs import import_engine_run
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     imported = import_engine_run(
         ws, file, method=method, meta=meta, foreign=foreign, duplicates=duplicates, distances=distances, dry_run=dry_run
@@ -296,7 +296,7 @@ def pool_add(
     """
     from annot.publishing.report import commands
     from annot.steps import pool as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     if method is None:
         refuse_beside("pool add QUERY DOC...", run=run, depth=depth, query=only)

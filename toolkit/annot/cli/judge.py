@@ -203,12 +203,14 @@ def status(
         back = changes.listing(ws)
         return listing(changes.RETURNED, back, empty="no pair was returned", notes=changes.notes(back))
     from annot.publishing.report.study_tables import PROGRESS
+    from annot.study.outcome import STATES
+    from annot.study.workspace import vocabulary_of
 
     state = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    text = rendered("status", found=state, progress=PROGRESS)
+    text = rendered("status", found=state, progress=PROGRESS, words=vocabulary_of(ws), states=STATES)
     return Output(state, text, notes, tables=[PROGRESS.of(state.assessors)])
 
 
@@ -271,7 +273,7 @@ def forecast(
     take, and how much wider intervals would be.
     """
     from annot.steps import forecast as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     one_of(design=design, pools=pools, sample=sample)
     if not design:
@@ -628,7 +630,7 @@ def train_report(ws: "Workspace") -> Output:
     """Show how well each assessor agrees with the gold grades, who has passed, and where they differ most."""
     from annot.publishing.report import commands
     from annot.steps import training as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     report = step.report(ws)
     words = vocabulary_of(ws)
@@ -670,7 +672,7 @@ def substudy_report(ws: "Workspace") -> Output:
     """Compare the grades on abstracts and on full texts with the final grades, with intervals and the time per pair."""
     from annot.publishing.report import commands
     from annot.steps import training as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     report = step.substudy_report(ws)
     words = vocabulary_of(ws)

@@ -65,7 +65,7 @@ def evaluate(
     """
     from annot.measuring.measured import evaluation_data
     from annot.steps import evaluate as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     if against is not None:
         one_of(against=against, out=out)
@@ -107,7 +107,7 @@ def assessor_effect(
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
     from annot.publishing.report.sections.assessors import terminal
     from annot.steps import agreement as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     effect = step.measure_assessor_effect(ws, convention=convention, measure_name=measure, tell=say)
     words = vocabulary_of(ws)
@@ -123,7 +123,7 @@ def reusability(ws: "Workspace") -> Output:
     exports/certificate.html also shows how much of each run is judged.
     """
     from annot.steps import evaluate as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     certificate, path = step.certificate(ws, tell=say)
     return Output(certificate, f"{step.describe_reusability(certificate, vocabulary_of(ws))}\n\n{path}")

@@ -53,7 +53,7 @@ def agreement(
     from annot.publishing.report.sections.agreement import by_guidelines
     from annot.publishing.report.terminal import table_text
     from annot.steps import agreement as step
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     if by is not None:
         check_name(by, (step.ASSESSOR, step.GUIDELINES), what="--by")
@@ -110,9 +110,10 @@ def qrels(
     """
     from annot.publishing.report.terminal import table_text
     from annot.steps import qrels as step
+    from annot.study.workspace import vocabulary_of
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
-    grades = step.grade_columns(written).of(written.grades.items())
+    grades = step.grade_columns(written).of(written.grades.items(), words=vocabulary_of(ws))
     left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
     text = f"{table_text(grades)}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}"
     return Output(written, text, written.notes, tables=[grades])
@@ -129,7 +130,7 @@ def qrels_compare(
     """Compare two qrels: the grades of each query, the order of the runs, and the runs that change sides."""
     from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
-    from annot.study.snapshot import vocabulary_of
+    from annot.study.workspace import vocabulary_of
 
     measures = () if measure is None else (measure,)
     compared = step.compare(ws, a, b, conventions=chosen(ws, convention, measures), measures=measures)

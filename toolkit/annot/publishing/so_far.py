@@ -32,8 +32,7 @@ from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.outcome import BESIDE, Outcome, answers_of, outcome_of, texts_of
-from annot.study.snapshot import vocabulary_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, vocabulary_of, write_file
 
 FOLDER = "people"
 """Folder of the pages, below `.annot/`, with a folder for each person."""

@@ -20,8 +20,8 @@ from annot.store import models, people, pools, projects
 from annot.store.answers import JUDGEMENTS
 from annot.store.models import Plan, Session
 from annot.study.backups import keep_backup
-from annot.study.snapshot import Snapshot, snapshot_of, vocabulary_of
-from annot.study.workspace import Workspace, read_manifest
+from annot.study.snapshot import Snapshot, snapshot_of
+from annot.study.workspace import Workspace, read_manifest, vocabulary_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,7 @@ from annot.store import people, pools, runs
 from annot.store.models import Session, StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
-from annot.study.snapshot import vocabulary_of
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, vocabulary_of, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
 """A tag is a column of run files and the name of one."""

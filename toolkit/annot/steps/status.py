@@ -13,7 +13,7 @@ from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report import study_tables, tables
 from annot.study.backups import NIGHT_FILE
-from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs
+from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs, states_of
 from annot.study.workspace import Workspace
 
 OVERDUE = timedelta(hours=36)
@@ -30,6 +30,8 @@ class Status:
     pools: int
     pairs: int
     assessors: tuple[study_tables.Progress, ...]
+    states: dict[str, int]
+    """Number of planned pairs by state; together they are all."""
     to_judge: int
     """Judgements that are still to be given: of planned pairs, hidden repeats and returned pairs."""
     incomplete: int
@@ -98,6 +100,7 @@ def status(ws: Workspace) -> Status:
             pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
             pairs=len(outcome.planned),
             assessors=study_tables.progress_of(stage.everyone, outcome),
+            states=states_of(outcome),
             to_judge=outcome.progress.left,
             incomplete=len(outcome.incomplete),
             returned=len(outcome.returned),

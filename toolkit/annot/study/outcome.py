@@ -855,3 +855,24 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
         and (moment - earlier).total_seconds() < limit + LOADING_SECONDS
     )
     return tuple(dict.fromkeys(fast))
+
+
+STATES = {
+    "agreed": "agreed",
+    "settled": "settled by an adjudicator",
+    "unjudgeable": "closed without a grade",
+    "open": "in dispute",
+    "waiting": "returned and not answered yet",
+    "vacant": "without an assessor",
+    "incomplete": "still to be judged",
+}
+"""Words for the states of pairs, in the order in which they are shown."""
+
+
+def states_of(outcome: Outcome) -> dict[str, int]:
+    """Number of planned pairs in each state that some are in; together they are all."""
+    settled = outcome.adjudications.keys() & outcome.planned.keys()
+    vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
+    agreed = {decision.pair for decision in outcome.agreed} - settled
+    rest = (outcome.unjudgeable, outcome.open, outcome.waiting, vacant, set(outcome.incomplete) - vacant)
+    return {state: len(pairs) for state, pairs in zip(STATES, (agreed, settled, *rest), strict=True) if pairs}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of, without_ids
-from annot.base.records import WHOLE, Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
+from annot.base.names import StudyVocabulary, counted, sha256_of, without_ids
+from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
 from annot.formats.input_files import json_lines, table_lines
 from annot.formats.judgements_file import OF_JUDGEMENT, decided
 from annot.formats.trec import (
@@ -38,7 +38,7 @@ from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts,
 from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
 from annot.study.provenance import States, states_of
 from annot.study.shown_versions import VersionNumbers, Versions, by_part, numbers_of_answers
-from annot.study.workspace import Workspace, write_file, write_manifest
+from annot.study.workspace import Workspace, faceted, vocabulary, write_file, write_manifest
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
@@ -121,7 +121,7 @@ class Snapshot:
     @property
     def words(self) -> StudyVocabulary:
         """Vocabulary of the study in texts."""
-        return _vocabulary(self.ws, self.queries, self.texts)
+        return vocabulary(self.ws, self.queries, self.texts)
 
     @property
     def pooled(self) -> frozenset[str]:
@@ -146,22 +146,6 @@ class ReleaseRecords:
     """Numbers of tasks; these and the payloads must not leave the study."""
     payloads: tuple[Payload, ...]
     """Payloads as they were pulled: judgements, then adjudications."""
-
-
-def faceted(ws: Workspace, queries: Sequence[Query]) -> bool:
-    """True if facets are judged; without queries, the setting of annot.toml."""
-    return any(query.facet != WHOLE for query in queries) if queries else ws.settings.faceted
-
-
-def vocabulary_of(ws: Workspace) -> StudyVocabulary:
-    """Vocabulary of this study in texts."""
-    with ws.reading() as session:
-        return _vocabulary(ws, read_queries(session), read_topics(session))
-
-
-def _vocabulary(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> StudyVocabulary:
-    words = OF_TEXTS if texts else OF_PAPERS
-    return words._replace(faceted=faceted(ws, queries), binary=len(ws.settings.scale.names) == 2)
 
 
 def read_snapshot(ws: Workspace) -> Snapshot:

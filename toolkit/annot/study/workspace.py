@@ -10,7 +10,7 @@ import shlex
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -22,8 +22,8 @@ import tomlkit
 
 from annot import __version__
 from annot.base.errors import AnnotError, InputError, MissingInput, SettingsError, StoreError
-from annot.base.names import counted, sha256_of
-from annot.base.records import WHOLE
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
+from annot.base.records import WHOLE, Query
 from annot.base.settings import MachineSettings, Settings, read_settings
 from annot.formats.input_files import SHEET, content_of, read_error_sheet, unicode_of_start
 
@@ -611,3 +611,25 @@ def _remove(path: Path) -> None:
 def _remove_empty(folder: Path) -> None:
     with suppress(OSError):
         folder.rmdir()
+
+
+def faceted(ws: Workspace, queries: Sequence[Query]) -> bool:
+    """True if facets are judged; without queries, the setting of annot.toml."""
+    return any(query.facet != WHOLE for query in queries) if queries else ws.settings.faceted
+
+
+def vocabulary_of(ws: Workspace) -> StudyVocabulary:
+    """Vocabulary of this study in texts."""
+    from annot.store.pools import read_queries, read_topics
+
+    with ws.reading() as session:
+        return vocabulary(ws, read_queries(session), read_topics(session))
+
+
+def vocabulary(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> StudyVocabulary:
+    """Vocabulary of a study with these queries, and with these topics that are texts."""
+    words, judged_by_facet = OF_TEXTS if texts else OF_PAPERS, faceted(ws, queries)
+    if texts:
+        topic = "question" if ws.settings.kind == "questions" else words.topic
+        words = words._replace(topic=topic, query=OF_PAPERS.query if judged_by_facet else topic)
+    return words._replace(faceted=judged_by_facet, binary=len(ws.settings.scale.names) == 2)

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from annot import __version__
-from annot.base.names import without_ids
+from annot.base.names import OF_PAPERS, StudyVocabulary, without_ids
 from annot.base.records import CITED, NAMELESS_ADJUDICATOR, WHOLE, Source, grouped
 from annot.base.settings import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
@@ -266,6 +266,8 @@ class CollectionFacts:
     """True if facets are judged."""
     sampled: SampleInWords | None = None
     """Facts that users of the grades must know if a sample of the pools was judged."""
+    vocabulary: StudyVocabulary = OF_PAPERS
+    """Words for what the collection has."""
     added: tuple[Chapter, ...] = ()
     """Chapters that wings and plug-ins add to datasheet and card."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -282,11 +284,6 @@ class CollectionFacts:
     def scale(self) -> str:
         """`0 Irrelevant, 1 Related ...`."""
         return ", ".join(f"{grade} {name}" for grade, name in enumerate(self.grades))
-
-    @property
-    def topic_word(self) -> str:
-        """Word for a topic: one that is a paper has a word of its own."""
-        return "topic" if self.topics[1] else "query paper"
 
     @property
     def topic_language(self) -> str:
@@ -346,6 +343,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
         untrue=notices_by_place(measured.findings, study.words),
         added=tuple(part for sections in sections_added(measured) for part in sections.pages(measured)),
         substudy=recorded_substudy(study.trials),
+        vocabulary=study.words,
     )
 
 

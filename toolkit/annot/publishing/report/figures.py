@@ -209,11 +209,15 @@ def style(on: Surface) -> Any:
 
 
 def before_and_after(
-    points: Mapping[str, Sequence[tuple[str, float | None, float | None]]], *, limits: tuple[float, float], unit: str
+    points: Mapping[str, Sequence[tuple[str, float | None, float | None]]],
+    *,
+    limits: tuple[float, float],
+    unit: str,
+    query: str,
 ) -> Drawing:
     """A panel a group; in each, its queries from the lowest to the highest, before and after joined by a line.
 
-    points: by group (query, before, after).
+    points: by group (query, before, after). query: the name of one in this study.
     """
     stages = ("before adjudication", "after adjudication")
     all_queries = list(itertools.chain(*points.values()))
@@ -239,7 +243,7 @@ def before_and_after(
                     ]
                     values = [pair[place] for _, *pair in ordered]
                     _marks(axes, values, links, place, on, label=label)
-            axes.set_title(", ".join(filter(None, (group, counted(len(members), "query")))), loc="left")
+            axes.set_title(", ".join(filter(None, (group, counted(len(members), query)))), loc="left")
             axes.set_xticks([])
             axes.set_xlim(-0.7, max(5, len(members)) - 0.3)
             axes.set_ylim(min(0.0, lowest) - 0.05, 1.04)
@@ -382,18 +386,19 @@ def ranges(
 
     def paint(figure: Any, on: Surface) -> None:
         axes = figure.add_subplot()
+        # A mark at the end of a bar is whole.
+        axes.use_sticky_edges = False
         for row, ends in enumerate(spans.values()):
             if ends is not None:
                 low, high = 100 * ends[0], 100 * ends[1]
                 label = spanned if not row else None
-                axes.barh(row, high - low, left=low, height=0.5, color=on.color(4), alpha=0.5, label=label)
+                alpha = 1 if on.grey else 0.5
+                axes.barh(row, high - low, left=low, height=0.5, color=on.color(4), alpha=alpha, label=label)
         for (kind, of_kind), (marker, color) in zip(values.items(), itertools.cycle(marks), strict=False):
             places = [(100 * of_kind[name], row) for row, name in enumerate(names) if name in of_kind]
             axes.scatter(*zip(*places, strict=True), marker=marker, s=26, color=on.color(color), label=kind, zorder=3)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
-        # A mark at the end of a bar is whole.
-        axes.use_sticky_edges = False
         axes.set_xlabel(unit)
         axes.grid(axis="x", color=on.soft, linewidth=0.5)
         _legend(figure, axes, columns=1 if on.narrow else 4)
@@ -422,7 +427,7 @@ def stacked_bars(parts: Mapping[str, Mapping[str, int]], *, order: Sequence[str]
             )
             begins = [start + width for start, width in zip(begins, widths, strict=True)]
         for name, end in zip(names, begins, strict=True):
-            axes.text(end + max(begins) * 0.01, name, f"{end:g}", va="center")
+            axes.text(end + max(begins) * 0.01, name, f"{end:,.0f}", va="center")
         axes.set_xlabel(unit)
         axes.set_ylim(len(names) - 0.4, -0.6)
         _legend(figure, axes, columns=2 if on.narrow else 4)
@@ -500,7 +505,7 @@ def heat_maps(
             for down, row in enumerate(counts):
                 for place, n in enumerate(row):
                     color = "white" if n > 0.6 * highest else "black"
-                    axes.text(place + 0.5, down + 0.5, f"{n}", ha="center", va="center", color=color)
+                    axes.text(place + 0.5, down + 0.5, f"{n:,}", ha="center", va="center", color=color)
             axes.set_xticks([place + 0.5 for place in range(len(grades))], grades)
             axes.set_yticks([place + 0.5 for place in range(len(grades))], grades)
             axes.set_xlabel(second)
@@ -535,7 +540,7 @@ def overlap(sizes: Mapping[frozenset[str], int], *, order: Sequence[str], most: 
         for place, (_, n) in enumerate(drawn):
             down = [row for at, row in full if at == place]
             dots.plot([place, place], [min(down), max(down)], color=on.ink, linewidth=1, zorder=2)
-            bars.text(place, n, f"{n}", ha="center", va="bottom", fontsize=7)
+            bars.text(place, n, f" {n:,}", ha="center", va="bottom", fontsize=7, rotation=90 * (n > 99))
         bars.set_ylabel(unit)
         bars.tick_params(bottom=False)
         dots.set_yticks(range(len(order)), [f"{name}, {totals[name]}" for name in order])

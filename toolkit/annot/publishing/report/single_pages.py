@@ -9,7 +9,7 @@ from datetime import datetime
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.records import Judgement, Paper, Topic
 from annot.base.stats.values import Estimate
-from annot.base.words import ENGLISH, Words
+from annot.base.words import ENGLISH, ENGLISH_CODE, Words
 from annot.judging.comments import Meeting
 from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
@@ -47,7 +47,7 @@ def certificate_page(
         notice=notice,
         answers=(Reply("Reusability", verdict, sentences("reusability.reasons", **values)),),
         body=tuple(_sections(certificate, words)),
-    )
+    ).in_words(words)
 
 
 def terminal(certificate: Certificate, words: StudyVocabulary = OF_PAPERS) -> tuple[str, list[Table]]:
@@ -229,7 +229,7 @@ def meeting_page(
             for name in MEETING_PARTS
         ),
         language=say.language,
-    )
+    ).in_words(words if say.language == ENGLISH_CODE else OF_PAPERS)
 
 
 def _meeting_table(

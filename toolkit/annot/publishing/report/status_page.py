@@ -24,7 +24,7 @@ from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Num
 from annot.publishing.report.tables import Column, Columns, Table, capitalised, columns_for
 from annot.publishing.report.terminal import rendered, share_done, table_text
 from annot.store.models import Project, StoredRound
-from annot.study.outcome import Outcome
+from annot.study.outcome import STATES, states_of
 from annot.study.snapshot import Snapshot
 
 LEAST_PAPERS = 6
@@ -105,6 +105,7 @@ def page(
         "adjudicators": adjudicators,
         "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor.days), default=0),
         "states": states_of(snapshot.outcome),
+        "labels": STATES,
         "n_pairs": len(snapshot.outcome.planned),
         "not_drawn": 0 if snapshot.sample is None else sum(not pair.drawn for pair in snapshot.sample.pairs.values()),
         "other_projects": _others(snapshot),
@@ -122,23 +123,6 @@ def page(
         **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
     }
     return render(TEMPLATE, values, overrides=overrides)
-
-
-def states_of(outcome: Outcome) -> dict[str, int]:
-    """Number of planned pairs in each state that some are in; together they are all."""
-    settled = outcome.adjudications.keys() & outcome.planned.keys()
-    agreed = {decision.pair for decision in outcome.agreed} - settled
-    vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
-    pairs_of = {
-        "agreed": agreed,
-        "settled": settled,
-        "unjudgeable": outcome.unjudgeable,
-        "open": outcome.open,
-        "waiting": outcome.waiting,
-        "vacant": vacant,
-        "incomplete": set(outcome.incomplete) - vacant,
-    }
-    return {state: len(pairs) for state, pairs in pairs_of.items() if pairs}
 
 
 def day(when: date) -> str:

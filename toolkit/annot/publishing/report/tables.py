@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from annot.base.names import OF_PAPERS, StudyVocabulary
+from annot.base.names import OF_PAPERS, StudyVocabulary, whole
 from annot.base.stats.values import Undefined
-from annot.base.templating import TemplateCache, environment
+from annot.base.templating import environment
 from annot.base.words import ENGLISH_CODE
 from annot.publishing.report import cells
 from annot.publishing.report.cells import Number, p_value
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 
 
 def sentences(block: str, **values: object) -> tuple[str, ...]:
-    """The paragraphs of a block, `file.block`; each on one line."""
+    """The paragraphs of a block, `file.block`, each on one line; in the vocabulary `words` if the values have one."""
     name, _, part = block.partition(".")
     template = _templates().get_template(f"report/{name}.j2")
     text = "".join(template.blocks[part](template.new_context(values)))
+    words = values.get("words")
+    text = words.said(text) if isinstance(words, StudyVocabulary) else text
     return tuple(" ".join(paragraph.split()) for paragraph in re.split(r"(?m)^\s*--\s*$", text) if paragraph.strip())
 
 
@@ -71,7 +73,7 @@ def capitalised(text: str) -> str:
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
-    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=TemplateCache("sentences"))
+    templates = environment(overrides=None).overlay(trim_blocks=False, finalize=whole)
     templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
     templates.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
@@ -115,6 +117,16 @@ class Table:
         rest = self.caption.partition(". ")[2]
         return (rest, *self.notes) if rest else self.notes
 
+    def in_words(self, words: StudyVocabulary) -> Table:
+        """The same table, its caption, headings and notes in these words."""
+        return replace(
+            self,
+            caption=words.said(self.caption),
+            headings=tuple(map(words.said, self.headings)),
+            notes=tuple(map(words.said, self.notes)),
+            words=words,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -129,6 +141,10 @@ class Figure:
     def title(self) -> str:
         """The first sentence of the caption."""
         return _first(self.caption)
+
+    def in_words(self, words: StudyVocabulary) -> Figure:
+        """The same drawing, described in these words."""
+        return replace(self, caption=words.said(self.caption), description=words.said(self.description))
 
 
 def _first(caption: str) -> str:
@@ -159,6 +175,10 @@ class SideBySide:
     introduction: str = ""
     """A sentence above both."""
 
+    def in_words(self, words: StudyVocabulary) -> SideBySide:
+        """The same pair; its texts are those of others."""
+        return replace(self, sides=tuple(replace(side, heading=words.said(side.heading)) for side in self.sides))
+
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
@@ -175,6 +195,16 @@ class Chapter:
     def tables(self) -> tuple[Table, ...]:
         """Tables of the chapter, without its figures."""
         return tuple(block for block in self.blocks if isinstance(block, Table))
+
+    def in_words(self, words: StudyVocabulary) -> Chapter:
+        """The same chapter in these words."""
+        return replace(
+            self,
+            title=words.said(self.title),
+            paragraphs=tuple(map(words.said, self.paragraphs)),
+            blocks=tuple(block.in_words(words) for block in self.blocks),
+            method=tuple(map(words.said, self.method)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +257,22 @@ class Document:
     """Makers, version, licence and the like, as far as they are known."""
     language: str = ENGLISH_CODE
     """Language of its words (BCP 47)."""
+
+    def in_words(self, words: StudyVocabulary) -> Document:
+        """The same document in these words: whatever this program says in it, but no name that a study has."""
+        said = words.said
+        return replace(
+            self,
+            notice=self.notice and said(self.notice),
+            tiles=tuple(Tile(said(tile.name), tile.figure, said(tile.note)) for tile in self.tiles),
+            picture=self.picture and self.picture.in_words(words),
+            answers=tuple(
+                Reply(said(reply.question), said(reply.verdict), tuple(map(said, reply.sentences)))
+                for reply in self.answers
+            ),
+            body=tuple(chapter.in_words(words) for chapter in self.body),
+            appendix=tuple(chapter.in_words(words) for chapter in self.appendix),
+        )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -321,20 +367,14 @@ def table(
         caption=sentence(caption, bracketed=bracketed, name=name, words=words, **values) if caption else "",
         headings=tuple(columns[position].heading for position in printed),
         rows=tuple(
-            tuple(_whole(row[position]) if position in counts else row[position] for position in printed)
+            tuple(whole(row[position]) if position in counts else row[position] for position in printed)
             for row in cells
         ),
         command=f"annot report --table {name}" if command is None else command,
         notes=(*notes, *missing_figures(figures, words)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
-        words=words,
-    )
-
-
-def _whole(cell: object) -> object:
-    """A count as sentences have it, `1,498`; other cells as they are."""
-    return f"{cell:,}" if isinstance(cell, int) and cell >= 1000 else cell
+    ).in_words(words)
 
 
 def data_of(table: Table) -> dict[str, object]:
@@ -357,7 +397,7 @@ def missing_figures(figures: Iterable[Number], words: StudyVocabulary) -> tuple[
         if isinstance(reason, Undefined):
             exactly.setdefault((part, reason.kind), []).append(reason.reason)
     counted_reasons = [
-        (len(kinds), part, words.reason(kind if len({*kinds}) > 1 else kinds[0]))
+        (len(kinds), part, words.said(kind if len({*kinds}) > 1 else kinds[0]))
         for (part, kind), kinds in exactly.items()
     ]
     return sentences("commands.without", told=counted_reasons)

@@ -52,7 +52,7 @@ def without_interval(named: Iterable[tuple[str, Estimate | Finish]], words: Stud
     for name, number in named:
         value = number.date if isinstance(number, Finish) else number.value
         if isinstance(number.interval, Undefined) and not isinstance(value, Undefined):
-            names_by_reason.setdefault(words.reason(number.interval.reason), []).append(name.strip())
+            names_by_reason.setdefault(words.said(number.interval.reason), []).append(name.strip())
     return "\n".join(sentences("commands.estimates_without", why=list(names_by_reason.items())))
 
 

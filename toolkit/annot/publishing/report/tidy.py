@@ -120,11 +120,11 @@ def _rows(record: Mapping[str, object], figure: str, parts: Sequence[str], words
 def _parts(number: Number, words: StudyVocabulary) -> Row:
     """A figure with its interval, or why there is none."""
     raw, ends = number.raw, number.interval
-    reason = words.reason(raw.reason) if isinstance(raw, Undefined) else ""
+    reason = words.said(raw.reason) if isinstance(raw, Undefined) else ""
     value = {"value": None if isinstance(raw, Undefined) else raw, "undefined": reason}
     if not isinstance(ends, Interval):
         return {**value, "low": None, "high": None, "interval": ""}
-    return {**value, "low": ends.low, "high": ends.high, "interval": words.reason(ends.method)}
+    return {**value, "low": ends.low, "high": ends.high, "interval": words.said(ends.method)}
 
 
 def evaluation(evaluated: EvaluatedRuns) -> pd.DataFrame:

@@ -53,7 +53,9 @@ def drawing(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAP
         yield Figure(
             "agreement",
             sentence("agreement.figure", words=words),
-            figures.before_and_after(points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha"),
+            figures.before_and_after(
+                points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha", query=words.query
+            ),
             sentence("agreement.drawn", words=words, points=points, drawn=drawn, of=len(agreement.queries)),
         )
 

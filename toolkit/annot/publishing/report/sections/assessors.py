@@ -425,7 +425,7 @@ def values_of_order(effect: AssessorEffect, words: StudyVocabulary) -> dict[str,
 
 def terminal(effect: AssessorEffect, words: StudyVocabulary) -> list[Table]:
     """Tables that `annot assessor-effect` prints."""
-    return [ranges(effect, words), *orders(effect)]
+    return [ranges(effect, words), *(block.in_words(words) for block in orders(effect))]
 
 
 def ranges(effect: AssessorEffect, words: StudyVocabulary = OF_PAPERS) -> Table:

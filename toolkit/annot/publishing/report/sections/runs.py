@@ -93,7 +93,7 @@ def holding(evaluated: EvaluatedRuns) -> list[tuple[str, list[str]]]:
 def glance(evaluated: EvaluatedRuns | Undefined) -> Figure | None:
     """The best runs on all queries with a random order, without the differences between them."""
     leader = best(evaluated)
-    if isinstance(evaluated, Undefined) or leader is None or not _drawable(leader):
+    if isinstance(evaluated, Undefined) or leader is None or leader.queries < 2:
         return None
     drawn = dict(islice(_drawn(evaluated, leader).items(), MOST_AT_A_GLANCE))
     return Figure(

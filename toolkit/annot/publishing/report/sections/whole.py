@@ -70,7 +70,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
         about=about(study),
         notice=study.notice,
         tiles=tuple(Tile(*sentences(f"answers.{name}_tile", **values)) for name in TILES),
-        picture=runs.glance(study.evaluated),
+        picture=runs.glance(study.evaluated) or next(agreement.drawing(study.agreement, study.words), None),
         answers=answers(study, values),
         body=_with_notes(
             study,
@@ -97,7 +97,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             _rules(study),
         ),
         chain=chain,
-    )
+    ).in_words(study.words)
 
 
 COUNTING = ("judgements", "analyses", "assessors")

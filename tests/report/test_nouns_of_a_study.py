@@ -1,0 +1,73 @@
+"""One noun for the unit of a study, on every page and in every table: query and query paper, topic, or question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import annot
+from small_study import FirstPairs, Small, write_runs
+from study_stages import Recipe, copied, set_in
+from topic_study import GRADED, OfTopics
+
+COMMANDS = (
+    *(
+        "qrels --partial",
+        "report",
+        "browse",
+        "status --page",
+        "datasheet",
+        "meeting --since 2025-01-01",
+        "release out --ids-only --draft",
+    ),
+    *("status", "agreement", "evaluate --all", "assessor-effect", "forecast"),
+)
+PAGES = ("report.md", "report.html", "browse.html", "datasheet.md", "datasheet.html", "meeting.md", "meeting.html")
+OTHERS = {
+    "facets": r"topics?|questions?",
+    "topics": r"quer(?:y|ies)|questions?",
+    "questions": r"quer(?:y|ies)|topics?",
+}
+"""Nouns of the other kinds."""
+NO_WORDS = re.compile(
+    r"<style>.*?</style>|<script.*?</script>|<code>.*?</code>|<[^>]*>|`[^`]*`|\]\([^)]*\)|annot [a-z-]+ [a-z-]+"
+    r"|The questions follow|questions are not answered yet|genre, topics and structure|questions about people",
+    re.DOTALL,
+)
+"""Parts of a page that are no words for a unit: code, what one types, and questions that a reader asks."""
+
+
+def of_kind(kind: str, folder: Path) -> Path:
+    recipe: Recipe = Small(answers=FirstPairs(40)) if kind == "facets" else OfTopics(scale=GRADED)
+    ws = copied(recipe, "settled", folder)
+    if kind == "facets":
+        write_runs(ws)
+    else:
+        recipe.measured(ws)
+        set_in(folder, {"": {"kind": kind}, "collection": {"name": "made", "title": "A made collection"}})
+    return folder
+
+
+def shown(kind: str, folder: Path) -> Iterator[tuple[str, str]]:
+    for words in COMMANDS:
+        result = annot(*words.split(), folder=folder)
+        assert result.exit_code == 0, (words, result.stderr)
+        yield words, result.stdout
+    for path in (*(folder / "exports" / name for name in PAGES), folder / ".annot" / "status.html"):
+        yield path.name, path.read_text(encoding="utf-8")
+    card = folder / "out" / "README.md"
+    yield "card", card.read_text(encoding="utf-8").split("---", 2)[2]
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_study_has_one_noun_for_its_unit_on_every_page(kind: str, tmp_path: Path) -> None:
+    others = re.compile(rf"(?<![\w./-])(?:{OTHERS[kind]})(?![\w/-]|\.\w)", re.IGNORECASE)
+    found = [
+        f"{name}: {' '.join(text[match.start() - 40 : match.end() + 30].split())}"
+        for name, page in shown(kind, of_kind(kind, tmp_path / "study"))
+        for text in [NO_WORDS.sub(" ", page)]
+        for match in others.finditer(text)
+    ]
+    assert not found, "\n".join(found)
