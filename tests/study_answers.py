@@ -184,11 +184,11 @@ class Simulated:
             known = {one.query_id: one for one in read_queries(session)}
             settled = []
             for at, dispute in enumerate(outcome_of(session, ws.settings).disputed, start=self.first_id):
-                pair, asked = (dispute.query_id, dispute.doc_id), known[dispute.query_id]
+                pair, asked = dispute[0].pair, known[dispute[0].query_id]
                 ruling = ADJUDICATOR.settle(
                     *pair,
-                    relevance=latent_relevance(asked.topic_id, asked.facet, dispute.doc_id, truth),
-                    grades=[one.grade for one in dispute.judgements],
+                    relevance=latent_relevance(asked.topic_id, asked.facet, pair[1], truth),
+                    grades=[one.grade for one in dispute],
                     seed=SEED,
                 )
                 decision = Adjudication(
@@ -196,7 +196,7 @@ class Simulated:
                     ADJUDICATOR.name,
                     ruling.grade,
                     "shown",
-                    tuple(one.assessor for one in dispute.judgements),
+                    tuple(one.assessor for one in dispute),
                     reason="one judged another facet",
                     comment=ruling.comment,
                     judged_at=self.pulled_at,

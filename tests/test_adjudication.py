@@ -53,7 +53,7 @@ def test_pairs_are_agreed_disputed_or_incomplete() -> None:
         ],
     )
     assert [(one.doc_id, one.grade, one.origin) for one in agreed] == [("same", 2, "agreed")]
-    assert [one.doc_id for one in disputed] == ["apart", "unsure"]
+    assert [one[0].doc_id for one in disputed] == ["apart", "unsure"]
     assert progress.unfinished == {("q", "flagged"), ("q", "half")}
 
 
@@ -87,7 +87,7 @@ def test_a_pair_needs_as_many_judgements_as_planned_whoever_left(
 
 
 def dispute(doc: str, first: int, second: int, names: tuple[str, str] = ("a1", "a2"), *, query: str = "q") -> Dispute:
-    return Dispute(query, doc, (judgement(doc, names[0], first), judgement(doc, names[1], second)))
+    return Judgement(query, doc, names[0], first), Judgement(query, doc, names[1], second)
 
 
 def test_disputes_come_topic_by_topic_then_facet_by_facet_whatever_their_gap() -> None:
@@ -95,7 +95,7 @@ def test_disputes_come_topic_by_topic_then_facet_by_facet_whatever_their_gap() -
     facets = [("p", "background", "p-background"), ("p-1", "method", "p-1-method"), ("p", "result", "p-result")]
     queries = {name: Query(name, topic, facet, ()) for topic, facet, name in facets}
     mixed = [dispute(doc, low, 3, query=name) for low, name in enumerate(queries) for doc in ("y", "x")]
-    assert [one.pair for one in queue(mixed, queries)] == [
+    assert [one[0].pair for one in queue(mixed, queries)] == [
         (name, doc) for name in ("p-background", "p-result", "p-1-method") for doc in ("x", "y")
     ]
 
@@ -168,7 +168,7 @@ def test_of_two_grades_the_later_counts_whoever_gave_it() -> None:
 
 def test_what_one_could_not_judge_goes_to_somebody_who_has_not_seen_it() -> None:
     pairs = [dispute(f"d{n}", 0, 1, ("a1", "j3")) for n in range(6)]
-    passed_on = {("q", one.doc_id): {"j1"} for one in pairs}
+    passed_on = {("q", one[0].doc_id): {"j1"} for one in pairs}
     given = assign_adjudicators(pairs, ["j1", "j2", "j3"], may_assess=True, seed=1, current={}, passed_on=passed_on)
     assert set(given.values()) == {"j2"}
     # Nobody is left: no pair of them is given to anybody, and the others are as ever.

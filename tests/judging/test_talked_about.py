@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn
 from annot.judging import comments
+from annot.study.outcome import gap_of
 
 EARLY, LATE = "2031-03-05T10:00:00+00:00", "2031-03-12T10:00:00+00:00"
 
@@ -71,7 +72,7 @@ def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:
     assert [(one.facet, one.low, one.high, one.pairs, one.of) for one in found] == [
         ("method", 0, 3, 2, 4), ("method", 1, 2, 1, 4), ("result", 0, 1, 1, 1),
     ]  # fmt: skip
-    assert [comments.gap_of(answers) for answers in told.values()] == [1, 3, 3, 1, 0, 0]
+    assert [gap_of(answers) for answers in told.values()] == [1, 3, 3, 1, 0, 0]
 
 
 def test_reasons_are_listed_with_the_most_frequent_first() -> None:

@@ -117,7 +117,7 @@ def test_a_person_who_left_half_way_through_a_query_leaves_one_query_with_two_te
 
 def test_disputes_are_counted_by_what_came_of_them() -> None:
     def dispute(doc: str, *grades: int | None) -> Dispute:
-        return Dispute("q1", doc, tuple(judged(doc, f"a{at}", grade) for at, grade in enumerate(grades, start=1)))
+        return tuple(judged(doc, f"a{at}", grade) for at, grade in enumerate(grades, start=1))
 
     disputed = tuple(
         dispute(doc, *grades)

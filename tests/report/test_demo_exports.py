@@ -38,7 +38,7 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
     export_judgements(ws, outcome)
-    record(ws, decided=[decision(adjudicator, PairKey(*one.pair), respond) for one in outcome.disputed])
+    record(ws, decided=[decision(adjudicator, PairKey(*one[0].pair), respond) for one in outcome.disputed])
     recipe.adopted(ws)
     whole_way.write_results(ws, whole_way.Steps(silently, number=12))
     return ws

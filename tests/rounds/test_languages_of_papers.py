@@ -65,6 +65,8 @@ def test_tasks_and_pages_name_the_language_of_the_paper(with_german: World) -> N
     meeting = (world.folder / "exports" / "meeting.html").read_text("utf-8")
     assert re.search(rf'<section lang="de"><h3[^>]*><span[^>]*>[^<]*</span> <bdi>{GERMAN["title"]}', meeting)
     assert '<section lang="en">' in meeting
+    assert re.search(rf'<td class="name" dir="auto" lang="de">{GERMAN["title"]} ', meeting)
+    assert meeting.count('<td class="name" dir="auto" lang=') < meeting.count('<td class="name" dir="auto">')
 
 
 def test_the_page_to_browse_names_the_language_of_the_paper(with_german: World, chromium: Any) -> None:

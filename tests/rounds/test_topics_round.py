@@ -55,7 +55,7 @@ def test_two_topics_are_judged_settled_and_have_their_grades(pooled: World) -> N
     pooled.judge("a1", dict.fromkeys(pairs, 0))
     pooled.judge("a2", {pair: int(pair == pairs[-1]) for pair in pairs})
     pooled.pull()
-    assert pooled.outcome.disputed[0].pair == pairs[-1]
+    assert pooled.outcome.disputed[0][0].pair == pairs[-1]
     assert audit(pooled.ws, advance=quietly).findings == ()
     pooled.push("adjudication")
     (task,) = shown(pooled, "j1", "adjudicate").values()

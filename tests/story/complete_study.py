@@ -59,7 +59,7 @@ def complete_study(folder: Path, memory: StudioOfMemory) -> Complete:
 
 def in_dispute(study: Study) -> list[Pair]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return [(one.query_id, one.doc_id) for one in outcome_of(session, study.workspace.settings).disputed]
+        return [one[0].pair for one in outcome_of(session, study.workspace.settings).disputed]
 
 
 def counting(study: Study) -> Counting:

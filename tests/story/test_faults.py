@@ -149,4 +149,4 @@ def planned_state(stage: Study, command: str, studio: Studio, folder: Path) -> t
 
 def disputes(study: Study) -> list[tuple[str, str]]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return [(one.query_id, one.doc_id) for one in outcome_of(session, study.workspace.settings).disputed]
+        return [one[0].pair for one in outcome_of(session, study.workspace.settings).disputed]

@@ -20,6 +20,7 @@ from annot.study.outcome import (
     Outcome,
     assign_adjudicators,
     changed_after_adjudication,
+    gap_of,
     outcome_from,
 )
 from annot.study.snapshot import export_judgements, export_qrels, refuse_unfinished
@@ -55,12 +56,12 @@ def outcome(docs: str, given: list[Judgement], *settled: SourcedAdjudication, **
 
 
 def dispute(query: str, doc: str, *grades: int | None) -> Dispute:
-    return Dispute(query, doc, tuple(Judgement(query, doc, f"a{at}", one) for at, one in enumerate(grades)))
+    return tuple(Judgement(query, doc, f"a{at}", one) for at, one in enumerate(grades))
 
 
 def test_the_gap_of_a_dispute_is_between_its_grades_and_none_without_any() -> None:
     gaps = {(0, 3, 1): 3, (2, None): 0, (None, None): 0, (1, None, 0): 1}
-    assert {grades: dispute("q", "d", *grades).gap for grades in gaps} == gaps
+    assert {grades: gap_of(dispute("q", "d", *grades)) for grades in gaps} == gaps
 
 
 @pytest.mark.parametrize("seed", range(4))

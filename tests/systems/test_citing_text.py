@@ -43,8 +43,8 @@ OF_2019 = {
 @pytest.mark.parametrize("record", [OF_2020, OF_2019])
 def test_citations_belong_to_the_sentence_that_their_marker_stands_in(record: dict[str, Any]) -> None:
     (found,) = read_citing_texts([json.dumps(record)], name="full.jsonl")
-    assert (found.paper_id, found.fields) == ("77", ("Computer Science",))
-    assert found.contexts == (
+    assert (found.paper_id, found.mag_field_of_study) == ("77", ["Computer Science"])
+    assert tuple(found.contexts) == (
         Context("Graphs help [1, 2], as e.g. Lee et al. (2010) say.", ("11", "12"), unlinked=1),
         Context("Others differ [3].", (), unlinked=1),
     )

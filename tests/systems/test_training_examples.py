@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot_systems.citing_texts import CitingText, Context
+from annot_systems.citing_texts import Context
 from annot_systems.training_examples import (
     RECIPES,
     CitationContext,
@@ -32,9 +33,10 @@ CORPUS = {"a", "b", "c", "d"}
 LIMITS: dict[str, Any] = {"words": (5, 12), "fields": ("Computer Science",)}
 
 
-def text(paper_id: str, *contexts: tuple[str, str], field: str = "Computer Science") -> CitingText:
+def text(paper_id: str, *contexts: tuple[str, str], field: str = "Computer Science") -> Any:
     """A full text; each context is its words and the letters it cites."""
-    return CitingText(paper_id, (field,), tuple(Context(said, tuple(sorted(cited)), 0) for said, cited in contexts))
+    found = [Context(said, tuple(sorted(cited)), 0) for said, cited in contexts]
+    return SimpleNamespace(paper_id=paper_id, mag_field_of_study=[field], contexts=found)
 
 
 def test_every_context_is_kept_or_counted_by_its_reason() -> None:

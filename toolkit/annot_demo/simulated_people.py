@@ -387,11 +387,11 @@ def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, 
     remarks = REMARKS[ws.settings.kind]
     *causes, _ = DIFFERENCES if ws.settings.faceted else DIFFERENCES_OF_WHOLES
     with ws.reading() as session:
-        disputes = {dispute.pair: dispute for dispute in outcome_of(session, ws.settings).disputed}
+        disputes = {dispute[0].pair: dispute for dispute in outcome_of(session, ws.settings).disputed}
 
     def respond(pair_key: PairKey) -> tuple[SimulatedAnswer, str]:
         relevance = truth(known[pair_key.query_id], pair_key.doc_id)
-        grades = [judgement.grade for judgement in disputes[pair_key.pair].judgements]
+        grades = [judgement.grade for judgement in disputes[pair_key.pair]]
         why = causes[int(generator(seed, "difference", *pair_key.pair).integers(len(causes)))].value
         answer = ADJUDICATOR.settle(*pair_key.pair, relevance=relevance, grades=grades, seed=seed, remarks=remarks)
         return answer, why

@@ -29,27 +29,14 @@ class Context:
     """Citations in it that the corpus knows no paper for."""
 
 
-@dataclass(frozen=True, slots=True)
-class CitingText:
-    """The places of a paper that cite something."""
-
-    paper_id: str
-    fields: tuple[str, ...]
-    """Fields of study, as `mag_field_of_study` names them; empty if the line does not say."""
-    contexts: tuple[Context, ...]
-
-
 def read_citing_texts(lines: Iterable[str], *, name: str) -> Iterator[CitingText]:
     """The papers of a file, one a line, as they come.
 
     Raises InputError after the last line with every fault.
     """
     faults = Faults(name)
-    for _, paper in read_models(lines, faults, _Paper):
-        entries = paper.bib_entries.items()
-        linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
-        contexts = [context for part in paper.body_text for context in _contexts(part, linked)]
-        yield CitingText(paper.paper_id, tuple(paper.mag_field_of_study), tuple(contexts))
+    for _, text in read_models(lines, faults, CitingText):
+        yield text
     faults.raise_if_any(hint="expected full texts as S2ORC writes them: body_text with cite_spans, bib_entries")
 
 
@@ -87,11 +74,21 @@ class _Entry(Strict):
     links: _Id | None = None
 
 
-class _Paper(Strict):
+class CitingText(Strict):
+    """A paper with its full text, and the places that cite something."""
+
     paper_id: Annotated[_Id, Field(min_length=1)]
     body_text: list[_Paragraph]
     bib_entries: dict[str, _Entry]
     mag_field_of_study: Annotated[list[str], BeforeValidator(_empty)] = Field([])
+    """Fields of study; empty if the line does not say."""
+
+    @property
+    def contexts(self) -> Iterator[Context]:
+        """The sentences that cite something."""
+        entries = self.bib_entries.items()
+        linked = {ref: paper_id for ref, entry in entries if (paper_id := entry.link or entry.links)}
+        return (context for part in self.body_text for context in _contexts(part, linked))
 
     @model_validator(mode="before")
     @classmethod

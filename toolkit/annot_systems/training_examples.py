@@ -253,7 +253,7 @@ def _reason(
     text: CitingText, sentence: str, papers: Papers, words: tuple[int, int], fields: Collection[str]
 ) -> Exclusion | None:
     length = count_words(sentence)
-    if fields and not set(fields) & set(text.fields):
+    if fields and not set(fields) & set(text.mag_field_of_study):
         return Exclusion.FIELD
     if len(papers) < 2:
         return Exclusion.ALONE

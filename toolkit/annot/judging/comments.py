@@ -13,7 +13,7 @@ from annot.base.records import Adjudication, Judgement, grouped
 from annot.measuring.agreement.estimates import AgreementTable
 from annot.measuring.measured import agreement_of
 from annot.store.models import Kind, Notice
-from annot.study.outcome import Outcome, Pair, unexplained_of
+from annot.study.outcome import Outcome, Pair, gap_of, unexplained_of
 from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -266,12 +266,6 @@ def asked_again(snapshot: Snapshot) -> set[Pair]:
         if assigned.occasion > 1 and (assigned.assessor, assigned.asked) not in answered
     }
     return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.asked) not in answered}
-
-
-def gap_of(answers: Iterable[Judgement]) -> int:
-    """The largest difference between two of the grades."""
-    grades = [answer.grade for answer in answers if answer.grade is not None]
-    return max(grades) - min(grades) if grades else 0
 
 
 def _recurring(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:

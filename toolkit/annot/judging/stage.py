@@ -285,7 +285,7 @@ class Stage:
         to_settle: dict[str, int] = {}
         unsent, stale = 0, 0
         shows = last_opinions(self.session) if noted else {}
-        judgements = {dispute.pair: dispute.judgements for dispute in self.outcome.disputed}
+        judgements = {dispute[0].pair: dispute for dispute in self.outcome.disputed}
         for pair in self.outcome.open:
             if pair in self.waiting:
                 continue

@@ -140,7 +140,7 @@ def page_data(
     planned = grouped(sorted(snapshot.outcome.planned))
     standings = STANDINGS if snapshot.sample is None else (*STANDINGS, NOT_DRAWN)
     grades = _grades(snapshot)
-    disputed = {dispute.pair for dispute in snapshot.outcome.disputed}
+    disputed = {dispute[0].pair for dispute in snapshot.outcome.disputed}
     texts = snapshot.texts
     # By id and whether it is a text: one may be called as a document is.
     place: dict[tuple[str, bool], int] = {}

@@ -718,7 +718,7 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
 def _disputed(snapshot: Snapshot) -> dict[Pair, bool]:
     outcome, per_pair = snapshot.outcome, snapshot.ws.settings.judging.per_pair
     answers = Counter(answer.pair for answer in outcome.of_answered_pairs)
-    disputed = {dispute.pair for dispute in outcome.disputed}
+    disputed = {dispute[0].pair for dispute in outcome.disputed}
     return {pair: pair in disputed for pair, count in answers.items() if count >= per_pair > 1}
 
 

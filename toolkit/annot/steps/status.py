@@ -161,7 +161,7 @@ def adjudication(ws: Workspace) -> tables.Table:
         count("incomplete", outcome.incomplete),
         count("returned, unanswered", outcome.waiting, "waiting"),
         count("agreed", (decision.pair for decision in outcome.agreed)),
-        count("disputed", (dispute.pair for dispute in outcome.disputed)),
+        count("disputed", (dispute[0].pair for dispute in outcome.disputed)),
         count("settled", outcome.adjudications),
         count("cannot be judged", outcome.unjudgeable, "unjudgeable"),
         count("open", outcome.open),

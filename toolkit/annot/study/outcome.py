@@ -22,7 +22,6 @@ from annot.base.records import (
     Assignment,
     Decision,
     Judgement,
-    OfPair,
     PairKey,
     PairReturn,
     Qrel,
@@ -191,19 +190,14 @@ def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[tu
     return questions
 
 
-@dataclass(frozen=True, slots=True)
-class Dispute(OfPair):
-    """A pair that a person must settle: the judgements that count, by assessor."""
+Dispute = tuple[Judgement, ...]
+"""A pair that a person must settle: the judgements of it that count, by assessor; there is at least one."""
 
-    query_id: str
-    doc_id: str
-    judgements: tuple[Judgement, ...]
 
-    @property
-    def gap(self) -> int:
-        """Largest difference between two grades, without assessors who could not judge; 0 without any grade."""
-        grades = [judgement.grade for judgement in self.judgements if judgement.grade is not None]
-        return max(grades) - min(grades) if grades else 0
+def gap_of(judgements: Iterable[Judgement]) -> int:
+    """Largest difference between two grades, without assessors who could not judge; 0 without any grade."""
+    grades = [judgement.grade for judgement in judgements if judgement.grade is not None]
+    return max(grades) - min(grades) if grades else 0
 
 
 def settle(
@@ -237,7 +231,7 @@ def settle(
             assert grade is not None
             agreed.append(Decision(*pair, grade=grade, origin="agreed"))
         else:
-            disputed.append(Dispute(*pair, judgements=tuple(current)))
+            disputed.append(tuple(current))
     return tuple(agreed), tuple(disputed)
 
 
@@ -324,8 +318,8 @@ def shown_assessors(pair: Pair, assessors: Iterable[str], *, seed: int) -> tuple
 
 def shown_order(dispute: Dispute, *, seed: int) -> tuple[Judgement, ...]:
     """The judgements of a dispute in the order of `shown_assessors`."""
-    by_assessor = {judgement.assessor: judgement for judgement in dispute.judgements}
-    order = shown_assessors(dispute.pair, by_assessor, seed=seed)
+    by_assessor = {judgement.assessor: judgement for judgement in dispute}
+    order = shown_assessors(dispute[0].pair, by_assessor, seed=seed)
     return tuple(by_assessor[name] for name in order)
 
 
@@ -333,7 +327,7 @@ def queue(disputes: Iterable[Dispute], queries: Mapping[str, Query]) -> tuple[Di
     """Disputes topic by topic, and facet by facet within a topic. The place of a pair reveals nothing of its grades."""
 
     places = {name: (query.topic_id, query.facet) for name, query in queries.items()}
-    return tuple(sorted(disputes, key=lambda dispute: (places[dispute.query_id], dispute.pair)))
+    return tuple(sorted(disputes, key=lambda dispute: (places[dispute[0].query_id], dispute[0].pair)))
 
 
 def assign_adjudicators(
@@ -356,16 +350,18 @@ def assign_adjudicators(
         raise InputError("no adjudicator", hint="add one with `annot assessor add NAME --account EMAIL --adjudicator`")
     adjudicator_of = dict(current)
     load: Counter[str] = Counter(adjudicator_of.values())
-    new = sorted((dispute for dispute in disputes if dispute.pair not in adjudicator_of), key=attrgetter("pair"))
-    queries_of = grouped((dispute.query_id, dispute) for dispute in new)
+    new = sorted(
+        (dispute for dispute in disputes if dispute[0].pair not in adjudicator_of), key=lambda dispute: dispute[0].pair
+    )
+    queries_of = grouped((dispute[0].query_id, dispute) for dispute in new)
     from annot.base.stats.inference import generator
 
     stuck: list[str] = []
     for query_id, group in sorted(queries_of.items()):
         order = list(generator(seed, "adjudicator", query_id).permutation(sorted(adjudicators)))
         for dispute in group:
-            judged = {judgement.assessor for judgement in dispute.judgements}
-            declined = passed_on.get(dispute.pair, ())
+            judged = {judgement.assessor for judgement in dispute}
+            declined = passed_on.get(dispute[0].pair, ())
             free = [name for name in order if name not in judged and name not in declined]
             if declined and not free:
                 continue
@@ -373,11 +369,11 @@ def assign_adjudicators(
                 free = free or order
             if not free:
                 stuck.append(
-                    f"{dispute.query_id} {dispute.doc_id}: every adjudicator judged it ({', '.join(sorted(judged))})"
+                    f"{query_id} {dispute[0].doc_id}: every adjudicator judged it ({', '.join(sorted(judged))})"
                 )
                 continue
             name = str(min(free, key=lambda person: (load[person] // len(group), order.index(person))))
-            adjudicator_of[dispute.pair] = name
+            adjudicator_of[dispute[0].pair] = name
             load[name] += 1
     if stuck:
         raise InputError(
@@ -600,7 +596,7 @@ def outcome_from(
         passed_on=rulings.passed_on,
         reopened=reopened,
         decisions=_decisions(agreed, rulings.graded),
-        open=tuple(dispute.pair for dispute in disputed if dispute.pair not in ended),
+        open=tuple(dispute[0].pair for dispute in disputed if dispute[0].pair not in ended),
         waiting=tuple(sorted(progress.waiting)),
         incomplete=tuple(sorted(progress.unfinished - progress.waiting)),
         short=tuple(sorted(progress.short)),

@@ -402,7 +402,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         waiting = displayed_content.waiting_pairs(session)
     # A settled pair keeps its task: its answer is there.
     ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
-    disputes = [row for row in outcome.disputed if row.pair not in waiting or row.pair in ended]
+    disputes = [row for row in outcome.disputed if row[0].pair not in waiting or row[0].pair in ended]
     sent_before = {person for person, _ in sent}
     if not disputes and not sent_before:
         return []
@@ -415,11 +415,11 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         current=_adjudicators_on_record(outcome, sent, left, passed_on),
         passed_on=passed_on,
     )
-    disputes = [dispute for dispute in disputes if dispute.pair in settles]
-    settles = {dispute.pair: settles[dispute.pair] for dispute in disputes}
+    disputes = [dispute for dispute in disputes if dispute[0].pair in settles]
+    settles = {dispute[0].pair: settles[dispute[0].pair] for dispute in disputes}
     material = TaskMaterial(ws, {*settles})
     forms = forms_of(ws, ADJUDICATION_PART, material)
-    by_person = grouped((settles[dispute.pair], dispute) for dispute in outcomes.queue(disputes, material.queries))
+    by_person = grouped((settles[dispute[0].pair], dispute) for dispute in outcomes.queue(disputes, material.queries))
     outgoing: list[OutgoingProject] = []
     for person in sorted({*by_person, *sent_before}):
         form, theirs = forms[person], by_person.get(person, ())
@@ -456,7 +456,7 @@ def _disputes_as_tasks(
     reopened: times that a pair was returned to an assessor after it was settled. It is another task each time, as the
     earlier one keeps its answer.
     """
-    questions = {PairKey(*dispute.pair, 1 + reopened.get(dispute.pair, 0)): dispute for dispute in disputes}
+    questions = {PairKey(*dispute[0].pair, 1 + reopened.get(dispute[0].pair, 0)): dispute for dispute in disputes}
     tasks = tasks_of(ws, material, list(questions), words=words)
     if ws.settings.adjudication.ratings == "hidden":
         return tasks, {}
@@ -475,9 +475,7 @@ def _asking_for_reasons(outgoing: OutgoingProject) -> OutgoingProject:
     if f'name="{REASON_NEEDED}"' not in outgoing.form.label_config:
         return outgoing
     far = [
-        question
-        for question, judgements in outgoing.opinions.items()
-        if outcomes.Dispute(*question.pair, tuple(judgements)).gap >= outcomes.WIDE
+        question for question, judgements in outgoing.opinions.items() if outcomes.gap_of(judgements) >= outcomes.WIDE
     ]
     return replace(
         outgoing, tasks={**outgoing.tasks, **{question: reasoned_task(outgoing.tasks[question]) for question in far}}

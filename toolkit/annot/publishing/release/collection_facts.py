@@ -146,10 +146,8 @@ def _disputes(outcome: Outcome) -> dict[str, int]:
     """Numbers of pairs for an adjudicator: those in which the grades that count differ, or one is lacking because its
     assessor could not judge (`in_dispute`, which are `settled`, `open` or `closed` without a grade), and others on
     which an adjudicator decided (`besides`)."""
-    differing = {
-        dispute.pair for dispute in outcome.disputed if len({judgement.grade for judgement in dispute.judgements}) > 1
-    }
-    differing |= {dispute.pair for dispute in outcome.disputed if dispute.judgements[0].grade is None}
+    differing = {dispute[0].pair for dispute in outcome.disputed if len({judgement.grade for judgement in dispute}) > 1}
+    differing |= {dispute[0].pair for dispute in outcome.disputed if dispute[0].grade is None}
     return {
         "in_dispute": len(differing),
         "settled": len(differing & outcome.adjudications.keys()),

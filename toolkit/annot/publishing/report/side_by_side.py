@@ -190,6 +190,20 @@ def _other_language(text: Paper | Topic, languages: Languages) -> str | None:
     return None if language == languages.documents else language
 
 
+class TextCell(str):
+    """A text of the study in a table."""
+
+    language: str | None = None
+    """Its language (BCP 47) if it is another than that of the page."""
+
+
+def text_cell(shown: str, text: Paper | Topic, languages: Languages, say: Words = ENGLISH) -> TextCell:
+    """A text as a cell of a table. say: the words of the page."""
+    cell, language = TextCell(shown), spoken(text, languages)
+    cell.language = None if language == say.language else language
+    return cell
+
+
 def heads(words: StudyVocabulary, say: Words) -> tuple[str, str]:
     """Headings of the two texts of a pair."""
     first, second = ("query", "candidate") if words.unit == "paper" else ("topic", "document")

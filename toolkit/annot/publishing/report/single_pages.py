@@ -143,14 +143,20 @@ def meeting_page(
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
     heads = side_by_side.heads(words, say)
 
+    def titled(texts: Mapping[str, Paper | Topic], topic_or_doc: str, name: str) -> str:
+        text = texts.get(topic_or_doc)
+        if text is None or not text.title:
+            return name
+        return side_by_side.text_cell(f"{text.title} ({name})", text, screens.languages, say)
+
     def columns_of(judgement: Callable[[Row], Judgement]) -> list[Column[Row]]:
         """The pair of a row."""
 
         def query(row: Row) -> str:
-            return _title(topics, query_papers[judgement(row).query_id], judgement(row).query_id)
+            return titled(topics, query_papers[judgement(row).query_id], judgement(row).query_id)
 
         def document(row: Row) -> str:
-            return _title(titles, judgement(row).doc_id, judgement(row).doc_id)
+            return titled(titles, judgement(row).doc_id, judgement(row).doc_id)
 
         facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
         return [facet, Column(heads[0], query), Column(heads[1], document)]
@@ -280,11 +286,6 @@ def _side_by_side(
         summary=f"{number}. {heading}: {(candidate and candidate.title) or pair[1]}",
         say=say,
     )
-
-
-def _title(titles: Mapping[str, Paper | Topic], topic_or_doc: str, name: str) -> str:
-    title = titles.get(topic_or_doc)
-    return f"{title.title} ({name})" if title and title.title else name
 
 
 def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -> Table:

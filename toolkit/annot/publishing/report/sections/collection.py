@@ -16,6 +16,7 @@ from annot.base.stats.inference import mean_interval, share_of_counts
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.words import ENGLISH_CODE
 from annot.judging.comments import asked_again
+from annot.judging.exchange.outgoing import languages_of
 from annot.labelstudio.tasks import grade_text
 from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.sampled.grades import GradeCounts, by_grade, share_of
@@ -23,7 +24,7 @@ from annot.measuring.sampled_study import grade_counts
 from annot.pools.drawn_pools import came_to, facts_of
 from annot.publishing.report import figures
 from annot.publishing.report.cells import ESTIMATED, MEAN, SHARE, Number, measured
-from annot.publishing.report.side_by_side import judged_versions, screens_of, side_by_side, with_judged_texts
+from annot.publishing.report.side_by_side import judged_versions, screens_of, side_by_side, text_cell, with_judged_texts
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import (
     Chapter,
@@ -119,14 +120,14 @@ def _topics(study: Study) -> Iterator[Table]:
             Column("Judged pairs", lambda query: graded[query.query_id]),
             Column("Relevant", lambda query: measured(estimates.get(query.query_id, none), ESTIMATED)),
         ]
-    texts = study.snapshot.texts
+    texts, languages = study.snapshot.texts, languages_of(study.snapshot.ws)
     if queries := [query for query in study.queries if query.topic_id in texts]:
         yield table(
             "topics",
             queries,
             [
                 Column("Topic", lambda row: row.query_id, "query_id"),
-                Column("Title", lambda row: texts[row.topic_id].title),
+                Column("Title", lambda row: text_cell(texts[row.topic_id].title, texts[row.topic_id], languages)),
             ],
             numbers,
             caption="collection.topics",
