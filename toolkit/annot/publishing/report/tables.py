@@ -73,7 +73,7 @@ def capitalised(text: str) -> str:
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
-    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None, finalize=whole)
+    templates = environment(overrides=None).overlay(trim_blocks=False, finalize=whole)
     templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
     templates.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
