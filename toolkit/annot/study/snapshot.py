@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
-from annot.formats.input_files import json_lines
-from annot.formats.judgements_file import decided, judgement_record
+from annot.formats.input_files import json_lines, table_lines
+from annot.formats.judgements_file import OF_JUDGEMENT, decided
 from annot.formats.trec import (
     TOPIC_COLUMNS,
     read_qrels,
@@ -264,18 +265,24 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     text than the pair is judged on has a flag. If something was shown in several versions, `versions` has the numbers
     of those by which the answer was given, as in a release.
     """
-    again, aside = outcome.given_again, dict.fromkeys(outcome.set_aside, (SET_ASIDE,))
+    again, aside = outcome.given_again, set(outcome.set_aside)
     with ws.reading() as session:
         numbers = _numbers(session)
-    lines = (
-        judgement_record(
-            judgement,
-            judgement in again,
-            comment=judgement.comment,
-            flags=[*map(without_ids, (*judgement.flags, *aside.get(judgement, ())))],
-            **({"versions": numbers[judgement]} if numbers.get(judgement) else {}),
+    names = (*OF_JUDGEMENT, "comment", "flags")
+    rows: Iterable[tuple[Any, ...]] = map(attrgetter(*names), outcome.everything)
+    if outcome.flagged or aside:
+        rows = (
+            (*row[:-1], [*map(without_ids, (*row[-1], *([SET_ASIDE] if judgement in aside else [])))])
+            for row, judgement in zip(rows, outcome.everything, strict=True)
         )
-        for judgement in outcome.everything
+    if not (again or numbers):
+        write_file(ws.exports / JUDGEMENTS_FILE, table_lines(names, rows))
+        return
+    lines = (
+        dict(zip(names, row, strict=True))
+        | ({"versions": numbers[judgement]} if numbers.get(judgement) else {})
+        | ({"returned": True} if judgement in again else {})
+        for row, judgement in zip(rows, outcome.everything, strict=True)
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
