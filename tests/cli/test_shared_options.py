@@ -7,7 +7,8 @@ from annot.cli.commands import BY_WORDS
 from command_line import TREE
 
 ALONE = """
-import; corpus add; corpus corrected; facets; query sample; query choose; query add; query remove; query folds;
+import; corpus add; corpus withdraw; corpus corrected; facets; query sample; query choose; query add; query remove;
+query folds;
 vectors add; index; pool; pool add; pool import; assessor add; assessor change; assessor leave; invite; plan; push;
 pull; return; answers restore; train gold; train hide; substudy draw; run; run import; backup; restore;
 opinion qrels; studio nightly

@@ -17,7 +17,7 @@ from annot.store import trials
 from annot.store.answers import JUDGEMENTS, TRIALS, SourcedAnswer
 from annot.store.database import open_store
 from annot.store.models import AskedModel, ModelCall, StoredRound
-from annot.store.papers import find_papers
+from annot.store.papers import find_papers, paper_ids
 from annot.study.workspace import Workspace
 from annot_csfcube.files import write_csfcube
 from annot_opinions import stored
@@ -262,6 +262,12 @@ def judged_paper_corrected(folder: Path) -> None:
     annot_done("corpus", "add", "corrected.jsonl", "--corrected", "a slip", folder=folder)
 
 
+def ids_file(folder: Path) -> None:
+    """The ids of two papers of the corpus."""
+    ids = paper_ids(Workspace.open(folder).corpus)
+    (folder / "ids.txt").write_text("\n".join(ids[:2]), encoding="utf-8")
+
+
 class Usual(NamedTuple):
     """A call that succeeds."""
 
@@ -276,6 +282,7 @@ USUAL: dict[str, Usual] = {
     "init": Usual("made", "."),
     "corpus show": Usual("labelled"),
     "corpus add": Usual("made", "papers.jsonl"),
+    "corpus withdraw": Usual("pooled", "ids.txt --reason retracted --version 2", ids_file),
     "corpus corrected": Usual("judged", "", judged_paper_corrected),
     "import --as citations": Usual("labelled", "edges.csv", edges_file),
     "import --as csfcube": Usual("made", "release", release_folder),

@@ -229,6 +229,14 @@ class Pool:
         """Version of the corpus that all methods have drawn from last; None for the first."""
         return next((one.corpus for one in reversed(self.additions) if one.method == GROWN), self.corpus)
 
+    @property
+    def corpora(self) -> dict[str, str | None]:
+        """Version of the corpus with which each document came into the pool; None is the first."""
+        came = dict.fromkeys((entry.doc_id for entry in self.entries), self.corpus)
+        return came | {
+            doc_id: addition.corpus for addition in reversed(self.additions) for doc_id in addition.documents
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Assessor:

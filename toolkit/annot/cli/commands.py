@@ -62,6 +62,7 @@ COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
         CommandEntry("import", "prepare"),
         CommandEntry("corpus show", "prepare"),
         CommandEntry("corpus add", "prepare", EVERY_STUDY),
+        CommandEntry("corpus withdraw", "prepare"),
         CommandEntry("corpus corrected", "prepare"),
         CommandEntry("facets", "prepare", EVERY_STUDY),
         CommandEntry("facets train", "prepare"),

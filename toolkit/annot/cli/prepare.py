@@ -125,6 +125,34 @@ def corpus_add(
     return Output(added, text, finding=FindingError(added.finding) if added.finding else None)
 
 
+@command("corpus withdraw")
+def corpus_withdraw(
+    ws: "Workspace",
+    file: Annotated[Path, argument("File with the ids of the documents, one a line.")],
+    reason: Annotated[str, option("Why they are withdrawn, such as a retraction.")],
+    version: Annotated[
+        str | None, option("Name of a version of the corpus that begins without them.", shown="the newest")
+    ] = None,
+    first: Annotated[str | None, option("Name of the first version, when the second begins.", shown="1")] = None,
+    dry_run: options.DryRunOption = False,
+) -> Output:
+    """Remove documents, such as retracted papers, from the newest version of the corpus on.
+
+    They are not shown to people any more, and leave the pools and the qrels of this version. Their answers stay on
+    record, and earlier versions keep them. The next `annot push` takes their open tasks back.
+    """
+    from annot.corpus.versions import VersionWanted, withdraw
+    from annot.study.workspace import given_text
+
+    doc_ids = given_text(file, expected="ids of documents, one a line").split()
+    withdrawn = withdraw(ws, doc_ids, reason=reason, version=VersionWanted(version, first), dry_run=dry_run)
+    verb = "would be withdrawn" if dry_run else "withdrawn"
+    known = f", {len(withdrawn.known)} of them before" if withdrawn.known else ""
+    documents = counted(len(withdrawn.documents) + len(withdrawn.known), "document")
+    pairs = f"{counted(withdrawn.pairs, 'pair')}, {withdrawn.judged} with answers"
+    return Output(withdrawn, f"{documents} {verb} from version {withdrawn.version} of the corpus on{known}: {pairs}")
+
+
 @command("corpus corrected", csv=True)
 def corpus_corrected(
     ws: "Workspace",

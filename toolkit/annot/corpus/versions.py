@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import getpass
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from annot.base.errors import InputError
-from annot.base.names import moment_now
+from annot.base.names import counted, moment_now
 from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
-from annot.store.models import CorpusVersion, Session
-from annot.store.pools import add_version, read_corpus_versions
+from annot.store.models import CorpusVersion, Session, WithdrawnDocument
+from annot.store.pools import (
+    add_version,
+    newest_version,
+    read_corpus_versions,
+    read_withdrawn,
+    withdraw_documents,
+)
+from annot.study.outcome import answered_of
+from annot.study.snapshot import final_qrels
 from annot.study.workspace import Workspace
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -45,12 +54,14 @@ class BegunVersion:
     """False if it was begun before, and is continued."""
 
 
-def begin_version(ws: Workspace, wanted: VersionWanted, *, changed: int, dry_run: bool) -> BegunVersion | None:
+def begin_version(
+    ws: Workspace, wanted: VersionWanted, *, changed: int, dry_run: bool, adding: bool = True
+) -> BegunVersion | None:
     """Put the version on record that changes of the corpus belong to; None if these need none.
 
-    changed: number of documents that come or are withdrawn. Call it before the corpus changes: the same command
-    finishes what one that was killed has left. Raises InputError if the study needs a version and none is named, if its
-    name cannot be used, and if pools were drawn from it.
+    changed: number of documents that come, or are withdrawn if they are not `adding`. Call it before the corpus
+    changes: the same command finishes what one that was killed has left. Raises InputError if the study needs a version
+    and none is named, if its name cannot be used, and if pools were drawn from it.
     """
     faults = [
         f"--{option} {name!r}: expected letters, digits and . _ -, and a letter or digit first"
@@ -64,32 +75,29 @@ def begin_version(ws: Workspace, wanted: VersionWanted, *, changed: int, dry_run
     if faults:
         raise InputError("the version of the corpus cannot be used", faults=faults, hint=ASK)
     with ws.reading() if dry_run or wanted.version is None else ws.writing() as session:
-        begun, new = _begun(ws, session, wanted, changed)
+        begun, new = _begun(ws, session, wanted, changed, adding)
         if not dry_run:
             for version in new:
                 add_version(session, version)
+            if new:
+                # The qrels of a finished version stay as they are at this moment.
+                final_qrels(session, ws)
         return begun
 
 
 def _begun(
-    ws: Workspace, session: Session, wanted: VersionWanted, changed: int
+    ws: Workspace, session: Session, wanted: VersionWanted, changed: int, adding: bool
 ) -> tuple[BegunVersion | None, list[CorpusVersion]]:
     """The version as `begin_version` returns it, and those that go on record."""
     versions, drawn = read_corpus_versions(session), pools.read_pools(session).values()
     name, names = wanted.version, [version.version for version in versions]
     if name is None:
-        is_used = any(pool.per_method for pool in drawn) and (projects.was_sent(session) or is_judged(session))
         # An emptied corpus is filled again.
-        if changed and ws.has_corpus and is_used:
-            goes_on = f"--version {names[-1]} continues that version, " if names else ""
-            raise InputError(
-                "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
-                "version of it",
-                hint=f"{goes_on}{ASK} begins one",
-            )
+        if adding and changed and ws.has_corpus and any(pool.per_method for pool in drawn):
+            _refuse_used(session, names)
         return None, []
     before = names or [wanted.first or FIRST]
-    is_drawn = any(pool.of_corpus == name for pool in drawn)
+    is_drawn = adding and any(pool.of_corpus == name for pool in drawn)
     if problem := _problem(name, wanted.first or before[0], before, drawn=bool(drawn), closed=changed > 0 and is_drawn):
         raise InputError(f"--version {name}: {problem}", hint=ASK)
     if name in names:
@@ -101,6 +109,17 @@ def _begun(
     last = papers.files_of(ws.corpus)[-1].name
     first = [] if names else [CorpusVersion(before[0], 1, "", None, None, now)]
     return begun, [*first, CorpusVersion(name, len(before) + 1, last, reason, getpass.getuser(), now)]
+
+
+def _refuse_used(session: Session, names: list[str]) -> None:
+    """Raise InputError, which asks for a version, if pairs were sent or judged."""
+    if projects.was_sent(session) or is_judged(session):
+        goes_on = f"--version {names[-1]} continues that version, " if names else ""
+        raise InputError(
+            "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
+            "version of it",
+            hint=f"{goes_on}{ASK} begins one",
+        )
 
 
 def _problem(name: str, first: str, before: list[str], *, drawn: bool, closed: bool) -> str | None:
@@ -118,3 +137,56 @@ def _problem(name: str, first: str, before: list[str], *, drawn: bool, closed: b
         return "pools were drawn from it, so that no document is added to it; give the new ones a version of their own"
     others = [other for other in before if other != name]
     return "differs from another version only in case" if name.casefold() in map(str.casefold, others) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """Documents that were withdrawn."""
+
+    documents: tuple[str, ...]
+    known: tuple[str, ...]
+    """Those that were withdrawn before."""
+    version: str
+    pairs: int
+    """Pairs of the pools that have one of them."""
+    judged: int
+    """Pairs of these with an answer, which stay in earlier versions."""
+
+
+def withdraw(
+    ws: Workspace, doc_ids: Iterable[str], *, reason: str, version: VersionWanted, dry_run: bool
+) -> Withdrawal:
+    """Withdraw documents from the newest version of the corpus on, or from one that begins with it.
+
+    Their pairs are not shown to people any more, and are in no qrels of these versions. Raises InputError for ids that
+    the corpus does not have, without a reason, and if there is no version to withdraw them from.
+    """
+    wanted = tuple(dict.fromkeys(doc_ids))
+    if not reason.strip():
+        raise InputError("--reason: found no words, expected why the documents are withdrawn")
+    if unknown := sorted({*wanted} - papers.known_ids(ws.corpus, wanted)):
+        raise InputError(
+            f"{counted(len(unknown), 'document')} not in the corpus", faults=unknown, hint="check the ids in the file"
+        )
+    with ws.reading() as session:
+        recorded = read_withdrawn(session)
+    new = tuple(doc_id for doc_id in wanted if doc_id not in recorded)
+    begun = begin_version(
+        ws, version._replace(reason=version.version and reason), changed=len(new), dry_run=dry_run, adding=False
+    )
+    with ws.reading() if dry_run else ws.writing() as session:
+        newest = begun.version if begun else newest_version(session)
+        if newest is None:
+            raise InputError(
+                "the corpus has only one version, whose qrels have these documents",
+                hint="begin one without them: add --version NAME",
+            )
+        if not dry_run:
+            now, maker = moment_now(), getpass.getuser()
+            why = " ".join(reason.split())
+            withdraw_documents(session, [WithdrawnDocument(doc_id, newest, why, maker, now) for doc_id in new])
+        pooled = pools.documents_by_query(session, withdrawn=True)
+        pairs = {(query_id, doc_id) for query_id, docs in pooled.items() for doc_id in {*docs} & {*wanted}}
+        judged = {question.pair for _, question in answered_of(session)}
+    known = tuple(doc_id for doc_id in wanted if doc_id in recorded)
+    return Withdrawal(new, known, newest, len(pairs), len(pairs & judged))

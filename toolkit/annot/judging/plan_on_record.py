@@ -160,7 +160,7 @@ def check(ws: Workspace) -> PlanCheck:
         imported = runs.judgements_imported(session)
         sample = pools.read_sample(session)
         drawn = pools.read_pools(session) if sample else {}
-        pooled = pools.documents_by_query(session)
+        pooled = pools.documents_by_query(session, withdrawn=True)
     documents = pools.to_judge(pooled, sample)
     of_sample: tuple[str, ...] = ()
     if sample is not None:
@@ -174,7 +174,7 @@ def check(ws: Workspace) -> PlanCheck:
         answered=outcome.answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
-        accepted=outcome.accepted,
+        accepted={*outcome.accepted, *(pair for pair in outcome.planned if pair[1] in outcome.withdrawn)},
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
@@ -184,7 +184,11 @@ def check(ws: Workspace) -> PlanCheck:
         assignments=len(plan),
         sha256=recorded.sha256,
         overlaps=overlaps(plan, sorted({assignment.assessor for assignment in plan})),
-        unplanned=sum((query_id, doc_id) not in planned for query_id, docs in documents.items() for doc_id in docs),
+        unplanned=sum(
+            (query_id, doc_id) not in planned and doc_id not in outcome.withdrawn
+            for query_id, docs in documents.items()
+            for doc_id in docs
+        ),
         not_drawn=sum(map(len, pooled.values())) - sum(map(len, documents.values())),
         to_withdraw=tasks_to_withdraw(sent, outcome),
         faults=(*faults, *of_sample, *in_file),

@@ -46,6 +46,7 @@ def draw_plan(
     current: Iterable[Assignment] = (),
     former: Collection[str] = (),
     shares: Mapping[str, float] | None = None,
+    withdrawn: Collection[str] = (),
 ) -> tuple[Assignment, ...]:
     """The assignments, by assessor and position.
 
@@ -56,6 +57,7 @@ def draw_plan(
     pair that lacks assessors, since a person left, gets them if people are free.
     former: people who left; what they have stays, and they get nothing new.
     shares: the hours of people relative to each other; 1 for those not named.
+    withdrawn: documents that the corpus no longer has; what is planned of them stays, and nothing more is.
 
     Raises InputError when there are fewer assessors than a new pair needs, or a current assignment has no pair any
     more.
@@ -64,7 +66,7 @@ def draw_plan(
     _check_current(current, documents, {*assessors, *former}, per_pair)
     have = _members(current)
     missing = {
-        query_id: [doc for doc in doc_ids if len(have.get((query_id, doc), ())) < per_pair]
+        query_id: [doc for doc in doc_ids if len(have.get((query_id, doc), ())) < per_pair and doc not in withdrawn]
         for query_id, doc_ids in documents.items()
     }
     if len(set(assessors)) < per_pair and (

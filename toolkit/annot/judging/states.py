@@ -88,7 +88,11 @@ class Examination:
             return ()
         with self.ws.reading() as session:
             used = {query.topic_id for query in read_queries(session)}
-            used |= {doc_id for documents in pools.documents_by_query(session).values() for doc_id in documents}
+            used |= {
+                doc_id
+                for documents in pools.documents_by_query(session, withdrawn=True).values()
+                for doc_id in documents
+            }
             used |= {planned.doc_id for planned in people.read_assignments(session)}
             used |= {judgement.doc_id for judgement in JUDGEMENTS.records(session)}
         return tuple(paper_id for paper_id in later if paper_id not in used)

@@ -86,4 +86,6 @@ def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], outcome: Outcome)
         return 0
     theirs = {(planned.assessor, planned.asked) for planned in outcome.assignments} | outcome.answered
     theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
+    if outcome.withdrawn:
+        theirs = {row for row in theirs if row[1].doc_id not in outcome.withdrawn or row in outcome.answered}
     return sum((name, question) not in theirs for name, tasks in sent.items() for question in tasks)

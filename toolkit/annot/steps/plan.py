@@ -80,7 +80,7 @@ def make(
     stay and count as drawn for certain, and only the others are drawn.
     """
     with ws.reading() as session:
-        snapshot, documents = snapshot_of(session, ws), pools.documents_by_query(session)
+        snapshot, documents = snapshot_of(session, ws), pools.documents_by_query(session, withdrawn=True)
         judged = pools.sample_judged_since(session) is not None
         sent = projects.was_sent(session)
     current, before = snapshot.assignments, snapshot.plan
@@ -103,6 +103,7 @@ def make(
         current=current,
         former={person.assessor for person in snapshot.people if person.left_on is not None},
         shares=hours,
+        withdrawn=snapshot.outcome.withdrawn,
     )
     new = set(assignments) - set(current)
     added, filled = _new_pairs(new, current, before, judging.per_pair)

@@ -20,8 +20,9 @@ from annot.publishing.report.sections.runs import LIKE_CHANCE
 from annot.publishing.report.tables import Column, Columns, Table, columns_for, sentence, sentences, table
 from annot.publishing.report.terminal import table_text
 from annot.store.answers import accept
+from annot.store.pools import read_corpus_versions
 from annot.study.outcome import Pair, outcome_of
-from annot.study.snapshot import export_qrels, read_snapshot, refuse_unfinished, too_few
+from annot.study.snapshot import export_qrels, final_qrels, read_snapshot, refuse_unfinished, too_few
 from annot.study.workspace import Workspace, given_text
 
 
@@ -69,7 +70,13 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     snapshot = read_snapshot(ws)
     outcome = snapshot.outcome
     refuse_unfinished(outcome, partial=partial)
-    qrels = export_qrels(ws, outcome, snapshot.queries, snapshot.texts)
+    with ws.reading() as session:
+        versions = read_corpus_versions(session)
+    earlier: dict[str, str] = {}
+    if versions:
+        with ws.writing() as session:
+            earlier = final_qrels(session, ws)
+    qrels = export_qrels(ws, outcome, snapshot.queries, snapshot.texts, earlier=earlier)
     scale = ws.settings.scale.grades
     times = Counter((query_id, grade) for query_id, _, grade in qrels)
     grades = {

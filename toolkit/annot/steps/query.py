@@ -205,7 +205,7 @@ def draw(ws: Workspace, *, n: int, redraw: bool, dry_run: bool) -> Folds:
     with ws.reading() as session:
         queries = pools.read_queries(session)
         known, texts = runs.read_splits(session), pools.read_topics(session)
-        documents = pools.documents_by_query(session)
+        documents = pools.documents_by_query(session, withdrawn=True)
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add`")
     asked = {query.topic_id for query in queries}

@@ -281,7 +281,9 @@ def _keep(ws: Workspace, stored: StoredRun, text: str) -> None:
 
 def _candidates(session: Session) -> dict[str, set[str]]:
     """Documents to rank for each query: its pool, and judged documents without a pool."""
-    candidates = {query_id: set(doc_ids) for query_id, doc_ids in pools.documents_by_query(session).items()}
+    candidates = {
+        query_id: set(doc_ids) for query_id, doc_ids in pools.documents_by_query(session, withdrawn=True).items()
+    }
     for query_id, doc_id in people.planned_pairs(session):
         candidates.setdefault(query_id, set()).add(doc_id)
     return candidates

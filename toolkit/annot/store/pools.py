@@ -332,10 +332,14 @@ def read_rankings_sha256(session: Session) -> dict[str, str]:
     return dict(sorted(map(tuple, _rows(session, models.POOL_TABLE, ["rankings_sha256"], "topic_id"))))
 
 
-def documents_by_query(session: Session) -> dict[str, tuple[str, ...]]:
-    """Documents to judge of each query, in the order drawn; a query whose topic has no pool is left out."""
+def documents_by_query(session: Session, *, withdrawn: bool = False) -> dict[str, tuple[str, ...]]:
+    """Documents to judge of each query, in the order drawn; a query whose topic has no pool is left out.
+
+    withdrawn: with those that were withdrawn from the corpus.
+    """
+    gone = frozenset() if withdrawn else withdrawn_ids(session)
     rows = models.read_rows(session, _pooled_pairs())
-    documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in rows)
+    documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in rows if doc_id not in gone)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
 
@@ -437,6 +441,22 @@ def read_withdrawn(session: Session) -> dict[str, models.WithdrawnDocument]:
     """The withdrawn documents, by id."""
     rows = models.read_in_order(session, models.WITHDRAWN_TABLE, models.WithdrawnDocument, ["doc_id"])
     return {row.doc_id: row for row in rows}
+
+
+def withdrawn_ids(session: Session) -> frozenset[str]:
+    """The ids of the withdrawn documents."""
+    return frozenset(session.connection().execute(select(models.WITHDRAWN_TABLE.c.doc_id)).scalars())
+
+
+def withdraw_documents(session: Session, documents: Iterable[models.WithdrawnDocument]) -> None:
+    """Put withdrawals on record."""
+    models.insert_records(session, models.WITHDRAWN_TABLE, documents)
+
+
+def keep_qrels(session: Session, version: str, qrels: str) -> None:
+    """Put the final text of the qrels of a version on record."""
+    table = models.CORPUS_VERSION_TABLE
+    session.connection().execute(table.update().where(table.c.version == version).values(qrels=qrels))
 
 
 def is_after(versions: tuple[models.CorpusVersion, ...], version: str | None, other: str | None) -> bool:

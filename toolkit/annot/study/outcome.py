@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, pairwise
@@ -44,6 +44,7 @@ from annot.store.answers import (
 )
 from annot.store.models import Plan, Session, StoredRound
 from annot.store.people import count_assignments, read_assignments, read_plan
+from annot.store.pools import withdrawn_ids
 
 if TYPE_CHECKING:
     from annot.study.judged_texts import JudgedTexts
@@ -124,6 +125,13 @@ class PlannedJudgements:
             vacant={pair: n for pair, n in self.vacant.items() if pair not in pairs},
             waived=dict(waived),
         )
+
+    def without(self, documents: Collection[str]) -> PlannedJudgements:
+        """The judgements without hidden repeats of these documents still to be given."""
+        if not documents:
+            return self
+        repeats = tuple((name, key) for name, key in self.pending_repeats if key.doc_id not in documents)
+        return replace(self, pending_repeats=repeats)
 
 
 def planned_judgements(
@@ -444,6 +452,9 @@ class Outcome:
     set_aside: tuple[Judgement, ...] = ()
     """Answers on another version of a text than the pair is judged on. They settle nothing, and in `judgements` an
     answer that was asked for again takes the place of the first."""
+    withdrawn: frozenset[str] = frozenset()
+    """Documents that were withdrawn from the corpus: their pairs wait for nothing, and are in no qrels of the newest
+    version."""
 
     @property
     def everything(self) -> tuple[Judgement, ...]:
@@ -478,7 +489,11 @@ class Outcome:
     @property
     def qrels(self) -> tuple[Qrel, ...]:
         """The final grades, by pair; a pair without one is not among them."""
-        return tuple(Qrel(decision.query_id, decision.doc_id, decision.grade) for decision in self.decisions)
+        return tuple(
+            Qrel(decision.query_id, decision.doc_id, decision.grade)
+            for decision in self.decisions
+            if decision.doc_id not in self.withdrawn
+        )
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:
@@ -497,7 +512,8 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
     texts = texts_of(session) if texts is None else texts
     pool = session.connection().engine.pool
     written = chain_ends(session), count_assignments(session)
-    state = (plan, written, returned, accepted, settings.adjudication.asked)
+    withdrawn = withdrawn_ids(session)
+    state = (plan, written, returned, accepted, settings.adjudication.asked, withdrawn)
     if not texts and pool in _LAST and _LAST[pool][0] == state:
         return _LAST[pool][1]
     outcome = outcome_from(
@@ -509,6 +525,7 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
         drawn=plan,
         accepted=accepted,
         texts=texts.values(),
+        withdrawn=withdrawn,
     )
     if not texts:
         _LAST[pool] = (state, outcome)
@@ -549,11 +566,13 @@ def outcome_from(
     drawn: Plan | None = None,
     accepted: Mapping[Pair, str] = MappingProxyType({}),
     texts: Iterable[JudgedTexts] = (),
+    withdrawn: frozenset[str] = frozenset(),
 ) -> Outcome:
     """The state of every planned pair.
 
     drawn: facts about the plan besides its assignments. accepted: the pairs that may have fewer judgements than it
-    wants, and the reasons. texts: the pairs with a corrected text. asked: see `annot.study.outcome.rulings_of`. A
+    wants, and the reasons. texts: the pairs with a corrected text. withdrawn: documents that the corpus no longer has,
+    whose pairs wait for nothing. asked: see `annot.study.outcome.rulings_of`. A
     grade from an adjudicator counts once it is given, even if an assessor changed a grade afterwards and the two now
     agree. If the lead returned the pair to an assessor after that, the adjudicator's grade no longer counts: the new
     answers are agreed or in dispute. An adjudicator who could not judge settles nothing if the assessors agree. If a
@@ -575,8 +594,8 @@ def outcome_from(
     agreed, disputed = settle(planned, current, unfinished=progress.unfinished, contested=contested)
     ruled, reopened = _since_returned(settled, planned, back, corrected)
     rulings = rulings_of(ruled, asked=asked, agreed={decision.pair for decision in agreed} if ruled else ())
-    ended = rulings.graded.keys() | rulings.unjudgeable.keys()
-    progress = progress.closed(ended)
+    ended = {*rulings.graded, *rulings.unjudgeable, *_of_documents(planned, withdrawn)}
+    progress = progress.closed(ended).without(withdrawn)
     return Outcome(
         assignments=plan,
         planned=planned,
@@ -605,7 +624,12 @@ def outcome_from(
             pair: why for pair, why in accepted.items() if pair in planned and len(planned[pair]) < (per_pair or 0)
         },
         per_pair=per_pair,
+        withdrawn=withdrawn,
     )
+
+
+def _of_documents(pairs: Iterable[Pair], documents: Collection[str]) -> Iterator[Pair]:
+    return (pair for pair in pairs if pair[1] in documents)
 
 
 def _given_again(

@@ -69,6 +69,8 @@ PARTS = {
     "imports": ("imported",),
 }
 """The tables of each part of a study."""
+LATER = {"planned": ("withdrawn_document",), "pools": ("withdrawn_document",)}
+"""Further tables of a part, which change no hash while they are empty."""
 CHAINS = {"judged": ("judgement", "adjudication"), "trials": ("trial_judgement",)}
 """Append-only tables; the last link of each represents all rows."""
 SCREENS = ("collection", "scale", "facets", "labels", "adjudication", "screen")
@@ -112,7 +114,13 @@ def read_states(session: Session) -> dict[str, str]:
     """A hash of each part; accounts are in none."""
     ends = chain_ends(session)
     hashes = {
-        part: state([*(_rows(session, name) for name in names), [ends.get(name) for name in CHAINS.get(part, ())]])
+        part: state(
+            [
+                *(_rows(session, name) for name in names),
+                [ends.get(name) for name in CHAINS.get(part, ())],
+                *filter(None, (_rows(session, name) for name in LATER.get(part, ()))),
+            ]
+        )
         for part, names in PARTS.items()
     }
     corrected = models.FACET_LABELS_TABLE.c

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
@@ -30,9 +32,27 @@ from annot.store.answers import (
     has_displays,
     sources_of_judgements,
 )
-from annot.store.models import ImportedSource, Notice, Plan, PoolSample, Project, Session, StoredRun
+from annot.store.models import (
+    CorpusVersion,
+    ImportedSource,
+    Notice,
+    Plan,
+    PoolSample,
+    Project,
+    Session,
+    StoredRun,
+    WithdrawnDocument,
+)
 from annot.store.people import read_notices
-from annot.store.pools import read_queries, read_sample, read_topics
+from annot.store.pools import (
+    is_after,
+    keep_qrels,
+    read_corpus_versions,
+    read_queries,
+    read_sample,
+    read_topics,
+    read_withdrawn,
+)
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
 from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
 from annot.study.provenance import States, states_of
@@ -274,13 +294,23 @@ def _displays(session: Session) -> dict[Judgement, Display]:
     return {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
 
 
-def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], texts: Collection[str]) -> tuple[Qrel, ...]:
+def export_qrels(
+    ws: Workspace,
+    outcome: Outcome,
+    queries: Iterable[Query],
+    texts: Collection[str],
+    *,
+    earlier: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Qrel, ...]:
     """Write `exports/qrels.txt`, next to it each query's topic and each decision with its origin, and their manifest.
 
-    texts: the topics that are texts.
+    texts: the topics that are texts. earlier: the text of the qrels of each earlier version of the corpus.
     """
     decisions, topics = ws.exports / DECISIONS_FILE, ws.exports / topics_file(texts)
     write_file(ws.qrels, write_qrels(outcome.qrels))
+    of_versions = {ws.qrels_of(version): text for version, text in earlier.items()}
+    for path, text in of_versions.items():
+        write_file(path, text)
     write_file(
         decisions, json_lines(decided(outcome.decisions, [rulings[-1] for rulings in outcome.unjudgeable.values()]))
     )
@@ -290,7 +320,7 @@ def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], text
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
         ws.exports / "qrels.manifest.json",
-        files=[ws.qrels, topics, decisions],
+        files=[ws.qrels, topics, decisions, *of_versions],
         inputs={"pools/plan.manifest.json": sha256_of(plan)} if plan.is_file() else {},
         facts={
             "pairs": len(outcome.qrels),
@@ -300,6 +330,51 @@ def export_qrels(ws: Workspace, outcome: Outcome, queries: Iterable[Query], text
         },
     )
     return outcome.qrels
+
+
+def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
+    """The text of the qrels of each version of the corpus before the newest, which goes on record.
+
+    Once a later version has begun and all pairs of a version are closed, its qrels never change. A version with open
+    pairs is left out.
+    """
+    versions = read_corpus_versions(session)
+    texts = {version.version: version.qrels for version in versions[:-1] if version.qrels is not None}
+    if waiting := [version for version in versions[:-1] if version.qrels is None]:
+        outcome = outcome_of(session, ws.settings)
+        came, gone = came_with(session), read_withdrawn(session)
+        unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
+        for version in waiting:
+            has = partial(_has, versions, came, gone, version.version)
+            planned = filter(has, outcome.planned)
+            if outcome.decisions and unfinished.isdisjoint(planned):
+                qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
+                texts[version.version] = write_qrels(qrels)
+                keep_qrels(session, version.version, texts[version.version])
+    return {version.version: texts[version.version] for version in versions if version.version in texts}
+
+
+def came_with(session: Session) -> dict[Pair, str | None]:
+    """Version of the corpus with which each pair came into the pools; None is the first."""
+    corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
+    return {
+        (query.query_id, doc_id): corpus
+        for query in read_queries(session)
+        for doc_id, corpus in corpora.get(query.topic_id, {}).items()
+    }
+
+
+def _has(
+    versions: tuple[CorpusVersion, ...],
+    came: Mapping[Pair, str | None],
+    withdrawn: Mapping[str, WithdrawnDocument],
+    version: str,
+    pair: Pair,
+) -> bool:
+    """True if a version of the corpus has the pair: it came before or with it, and is not withdrawn in it."""
+    gone = withdrawn.get(pair[1])
+    left = gone is not None and not is_after(versions, gone.version, version)
+    return not left and not is_after(versions, came.get(pair), version)
 
 
 def refuse_qrels_of_models(ws: Workspace) -> None:

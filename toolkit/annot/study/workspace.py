@@ -275,6 +275,10 @@ class Workspace:
         facets = {**self.settings.facets, **self.in_file.facets}
         return replace(self, settings=self.in_file.model_copy(update={"facets": facets}), written=self.in_file)
 
+    def qrels_of(self, version: str) -> Path:
+        """File of the qrels of an earlier version of the corpus."""
+        return self.inside(self.exports, f"qrels-{version}.txt")
+
     def run_file(self, tag: str) -> Path:
         """File of the run of this tag."""
         return self.inside(self.runs, f"{tag}.run")

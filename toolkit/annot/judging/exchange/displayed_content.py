@@ -47,7 +47,7 @@ from annot.store.answers import (
     read_returned,
 )
 from annot.store.models import Project, Session
-from annot.store.pools import read_queries
+from annot.store.pools import documents_by_query, read_queries, withdrawn_ids
 from annot.store.shown import (
     Display,
     ShownTasks,
@@ -155,6 +155,14 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
 def waiting_pairs(session: Session) -> frozenset[judged_texts.Pair]:
     """The pairs that wait for the lead's decision on a corrected text."""
     return frozenset(pair for pair, texts in judged_texts.judged_texts(session).items() if texts.state == "waits")
+
+
+def not_shown(session: Session) -> frozenset[judged_texts.Pair]:
+    """The pairs that nobody is shown: those that wait for a decision, and those of withdrawn documents."""
+    gone = withdrawn_ids(session)
+    pooled = documents_by_query(session, withdrawn=True) if gone else {}
+    withdrawn = ((query_id, doc_id) for query_id, docs in pooled.items() for doc_id in gone.intersection(docs))
+    return waiting_pairs(session).union(withdrawn)
 
 
 def waiting_in_words(session: Session) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
-        waiting = displayed_content.waiting_pairs(session)
+        waiting = displayed_content.not_shown(session)
         answered = _answered_with_gold(session)
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
@@ -180,7 +180,8 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         tasks = tasks_of(ws, material, sequence, words=words, more=bool(why))
         again = tasks_of(ws, material, list(why), words=words)
         tasks |= {question: returned_task(task, why[question], words) for question, task in again.items()}
-        # A pair that waits for a decision is not sent; a task with an answer stays where it is.
+        # A pair that waits for a decision, or whose document was withdrawn, is not sent; a task with an answer stays
+        # where it is.
         tasks = {
             question: task for question, task in tasks.items() if question.pair not in waiting or question in theirs
         }
@@ -262,9 +263,9 @@ def withdraw_handed_on(
         left = people.who_left(session)
         tasks = {project.project: projects.read_tasks(session, project.project) for project in judging}
         gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(session).items()}
-        waiting, set_aside = displayed_content.waiting_pairs(session), set_aside_of(session)
+        waiting, set_aside = displayed_content.not_shown(session), set_aside_of(session)
         planned, answered = _planned_or_returned(session), outcomes.answered_of(session)
-        pooled = pools.documents_by_query(session)
+        pooled = pools.documents_by_query(session, withdrawn=True)
     possible = _questions_of(pooled)
     for project in judging:
         person, sent = project.assessor, tasks[project.project]
@@ -281,7 +282,7 @@ def withdraw_handed_on(
             notes.append(f"{person}: the unanswered tasks could not be withdrawn: {error.message}")
             continue
         # Hidden gold is in no plan: an answer to it stays where it is, and gives no pair back. Nor does an answer to a
-        # pair that waits for a decision, or to a text before its correction.
+        # pair that waits for a decision, to a withdrawn document, or to a text before its correction.
         yield (
             row,
             frozenset(
@@ -399,7 +400,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         present = [person for person in people.read_assessors(session) if person.left_on is None]
         left = people.who_left(session)
         sent = projects.read_asked(session, round="adjudicate")
-        waiting = displayed_content.waiting_pairs(session)
+        waiting = displayed_content.not_shown(session)
     # A settled pair keeps its task: its answer is there.
     ended = outcome.adjudications.keys() | outcome.unjudgeable.keys()
     disputes = [row for row in outcome.disputed if row[0].pair not in waiting or row[0].pair in ended]
@@ -548,7 +549,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
             project for project in projects.read_projects(session, round="judge") if project.remote_id is not None
         ]
         recorded = {project.project: projects.read_tasks(session, project.project) for project in judging}
-        documents = pools.documents_by_query(session).get(query_id, ())
+        documents = pools.documents_by_query(session, withdrawn=True).get(query_id, ())
         left = people.who_left(session)
     noted = {
         number: [question for question in tasks if question.query_id == query_id] for number, tasks in recorded.items()

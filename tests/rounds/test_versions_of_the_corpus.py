@@ -1,0 +1,183 @@
+"""Qrels of each version of a corpus, and documents that are withdrawn while people judge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from annot.base.errors import InputError
+from annot.base.records import GROWN, Addition, Draw, PoolEntry
+from annot.corpus.versions import VersionWanted, withdraw
+from annot.formats.trec import read_qrels
+from annot.judging.plan_on_record import check
+from annot.judging.stage import next_of
+from annot.labelstudio.tasks import split_key
+from annot.pools.drawn_pools import write_pools
+from annot.steps import corpus, plan, qrels
+from annot.store import facet_labels
+from annot.store.pools import documents_by_query, read_corpus_versions, read_pools, read_rankings_sha256, replace_pools
+from annot.study.workspace import Workspace
+from command_line import annot
+from small_study import LABELS
+from study_stages import quietly
+from worlds import Pair, World
+
+NEW = "late-1"
+SECOND = VersionWanted("2027", "2026", "snapshot of May")
+
+
+@pytest.fixture
+def second(sent: World) -> World:
+    """All pairs judged, and a second version of the corpus, whose document is in the pools and in the plan."""
+    for name in ("a1", "a2"):
+        sent.judge(name, dict.fromkeys(sent.pairs, 1))
+    sent.pull()
+    grow(sent.ws, NEW, SECOND)
+    return sent
+
+
+def grow(ws: Workspace, name: str, version: VersionWanted) -> None:
+    """A document comes, pools draw it (as in `annot pool --grow`, without rankings), and it is planned."""
+    file = ws.root / f"{name}.jsonl"
+    record = {"paper_id": name, "title": f"Title of {name}", "labels": LABELS}
+    abstract = [f"Sentence {number} of {name} is long enough to be kept." for number in LABELS]
+    file.write_text(json.dumps(record | {"abstract": abstract}), encoding="utf-8")
+    corpus.add(ws, [file], form=None, dry_run=False, advance=quietly, version=version)
+    with ws.writing() as session:
+        before = facet_labels.read_labels(session)
+        facet_labels.replace_labels(session, [*before, facet_labels.FacetLabels(name, LABELS, "carried")])
+        grown = []
+        for pool in read_pools(session).values():
+            addition = Addition(2 + len(pool.additions), GROWN, 5, (name,), "why", "me", None, version.version)
+            entry = PoolEntry(name, Draw("title_tfidf", 9, 0.1, len(pool.entries) + 1, 1))
+            grown.append(replace(pool, entries=(*pool.entries, entry), additions=(*pool.additions, addition)))
+        replace_pools(session, grown, rankings_sha256=read_rankings_sha256(session))
+    write_pools(ws, grown)
+    plan.make(ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
+
+
+def pairs_of(ws: Workspace, name: str) -> list[Pair]:
+    with ws.reading() as session:
+        return [
+            (query_id, name) for query_id, docs in documents_by_query(session, withdrawn=True).items() if name in docs
+        ]
+
+
+def open_pairs(made: World, name: str, round: str = "judge") -> list[Pair]:
+    """The pairs of the person's tasks without an answer."""
+    answered = {annotation["task"] for annotation in made.studio.annotations.values()}
+    return [split_key(key).pair for key, task in made.tasks(name, round).items() if task not in answered]
+
+
+def judge(made: World, grade: int, *names: str) -> None:
+    """The plan is sent, and everyone gives these documents this grade."""
+    made.push()
+    for name in ("a1", "a2"):
+        theirs = [pair for pair in open_pairs(made, name) if pair[1] in names]
+        made.judge(name, dict.fromkeys(theirs, grade))
+    made.pull()
+
+
+def grades(ws: Workspace, file: str) -> dict[Pair, int]:
+    text = (ws.exports / file).read_text(encoding="utf-8")
+    return {(qrel.query_id, qrel.doc_id): qrel.relevance for qrel in read_qrels(text.splitlines(), name=file)}
+
+
+def test_the_qrels_of_an_earlier_version_are_the_same_bytes_for_ever(second: World) -> None:
+    with second.ws.reading() as session:
+        first, newest = read_corpus_versions(session)
+    assert newest.qrels is None
+    # Of the second version no pair is judged yet, and the first is finished.
+    qrels.write(second.ws, partial=True)
+    old = (second.ws.exports / "qrels-2026.txt").read_bytes()
+    assert old == second.ws.qrels.read_bytes() == (first.qrels or "").encode()
+    judge(second, 2, NEW)
+    qrels.write(second.ws, partial=False)
+    assert grades(second.ws, "qrels.txt") == grades(second.ws, "qrels-2026.txt") | dict.fromkeys(
+        pairs_of(second.ws, NEW), 2
+    )
+    # A third version, and an old pair that is decided in another way.
+    grow(second.ws, "late-2", VersionWanted("2028", None, "snapshot of June"))
+    second.judge("a1", {second.pairs[0]: 3})
+    second.pull()
+    (second.ws.exports / "qrels-2026.txt").unlink()
+    qrels.write(second.ws, partial=True)
+    assert (second.ws.exports / "qrels-2026.txt").read_bytes() == old
+    assert second.pairs[0] not in grades(second.ws, "qrels.txt")
+    assert {doc_id for _, doc_id in grades(second.ws, "qrels-2027.txt")} == {NEW, *(doc for _, doc in second.pairs)}
+    assert annot("check", "files", folder=second.folder).exit_code == 0
+
+
+def test_a_version_with_open_pairs_has_its_qrels_once_they_are_closed(sent: World) -> None:
+    pairs = sent.pairs
+    for name, theirs in (("a1", pairs), ("a2", pairs[1:])):
+        sent.judge(name, dict.fromkeys(theirs, 1))
+    sent.pull()
+    grow(sent.ws, NEW, SECOND)
+    qrels.write(sent.ws, partial=True)
+    assert not (sent.ws.exports / "qrels-2026.txt").exists()
+    sent.judge("a2", {pairs[0]: 1})
+    sent.pull()
+    qrels.write(sent.ws, partial=True)
+    assert grades(sent.ws, "qrels-2026.txt") == dict.fromkeys(pairs, 1)
+
+
+def test_a_document_that_is_withdrawn_while_its_task_is_open_is_shown_no_more(second: World) -> None:
+    second.push()
+    (pair,) = pairs_of(second.ws, NEW)
+    assert all(pair in open_pairs(second, name) for name in ("a1", "a2"))
+    # One person answers before, and is not asked again; the other has it open.
+    second.judge("a1", {pair: 3})
+    second.pull()
+    found = withdraw(second.ws, [NEW], reason="retracted", version=VersionWanted(), dry_run=False)
+    assert (found.documents, found.version, found.pairs, found.judged) == ((NEW,), "2027", 1, 1)
+    assert next_of(second.ws).command == "annot push"
+    second.push()
+    assert pair not in open_pairs(second, "a2")
+    assert next_of(second.ws).command not in ("annot push", "annot pull", "annot plan --grow")
+    outcome = second.outcome
+    assert (outcome.incomplete, outcome.open, outcome.progress.left) == ((), (), 0)
+    qrels.write(second.ws, partial=False)
+    assert NEW not in {doc_id for _, doc_id in grades(second.ws, "qrels.txt")}
+    assert check(second.ws).faults == ()
+    plan.make(second.ws, queries=(), shares={}, seed=None, grow=True, dry_run=False)
+    second.push()
+    assert pair not in open_pairs(second, "a2")
+    again = withdraw(second.ws, [NEW], reason="retracted", version=VersionWanted(), dry_run=False)
+    assert (again.documents, again.known) == ((), (NEW,))
+
+
+def test_a_judged_document_that_is_withdrawn_stays_in_earlier_qrels(sent: World) -> None:
+    for name in ("a1", "a2"):
+        sent.judge(name, dict.fromkeys(sent.pairs, 1))
+    sent.pull()
+    gone = sent.pairs[0][1]
+    with pytest.raises(InputError, match="the corpus has only one version"):
+        withdraw(sent.ws, [gone], reason="retracted", version=VersionWanted(), dry_run=False)
+    withdraw(sent.ws, [gone], reason="retracted", version=VersionWanted("2027", "2026"), dry_run=False)
+    qrels.write(sent.ws, partial=False)
+    assert grades(sent.ws, "qrels-2026.txt") == dict.fromkeys(sent.pairs, 1)
+    assert grades(sent.ws, "qrels.txt") == {pair: 1 for pair in sent.pairs if pair[1] != gone}
+
+
+def test_a_dispute_about_a_withdrawn_document_goes_to_no_adjudicator(judged: World) -> None:
+    first, *others = judged.outcome.open
+    withdraw(judged.ws, [first[1]], reason="retracted", version=VersionWanted("2", None), dry_run=False)
+    judged.push("adjudication")
+    assert {*open_pairs(judged, "j1", "adjudicate")} == {pair for pair in others if pair[1] != first[1]}
+    assert first not in judged.outcome.open
+
+
+@pytest.mark.parametrize(
+    ("ids", "reason", "problem"),
+    [(["d00", "nobody"], "retracted", "1 document not in the corpus"), (["d00"], " ", "found no words")],
+)
+def test_nothing_is_withdrawn_by_a_wrong_list(second: World, ids: list[str], reason: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        withdraw(second.ws, ids, reason=reason, version=VersionWanted(), dry_run=False)
+    second.ws.root.joinpath("ids.txt").write_text("d00\nd01\n", encoding="utf-8")
+    said = annot("corpus", "withdraw", "ids.txt", "--reason", "why", "--dry-run", folder=second.folder)
+    assert (said.exit_code, "2 documents would be withdrawn from version 2027" in said.stdout) == (0, True)
+    with second.ws.reading() as session:
+        assert documents_by_query(session) == documents_by_query(session, withdrawn=True)
