@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +27,7 @@ from jinja2.bccache import Bucket
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 
+from annot import __version__
 from annot.base.errors import InputError
 from annot.base.names import counted, verb, whole
 
@@ -62,25 +65,55 @@ def harmless(text: str) -> str:
     return _TAG.sub("&lt;", text)
 
 
-class TemplateCache(BytecodeCache):
-    """Cache of the templates that this process has compiled; one that was changed is compiled again.
+PACKAGED = str(files("annot.templates"))
+CACHE = Path(
+    os.environ.get("XDG_CACHE_HOME") or f"{os.environ.get('HOME', os.devnull)}/.cache",
+    "annot",
+    f"templates-{__version__}",
+)
 
-    Compiling takes much longer than rendering, and the pages of a report or a release are many.
+
+class TemplateCache(BytecodeCache):
+    """Cache of compiled templates: the package's in the person's own folder, those of studies in this process alone.
+
+    Compiling takes much longer than rendering. A template that was changed is compiled again.
     """
 
     def __init__(self) -> None:
-        self._code: dict[tuple[str, str], CodeType] = {}
+        self._code: dict[tuple[Path, str], CodeType] = {}
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        key = super().get_cache_key(name, filename)
+        return key if filename and filename.startswith(PACKAGED) else f"{OF_STUDY}{key}"
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._code.get((bucket.key, bucket.checksum))
+        path = _path(bucket)
+        bucket.code = self._code.get((path, bucket.checksum))
+        if bucket.code is None:
+            with suppress(OSError), path.open("rb") as file:
+                bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
+        path = _path(bucket)
         assert bucket.code is not None
-        self._code[bucket.key, bucket.checksum] = bucket.code
+        self._code[path, bucket.checksum] = bucket.code
+        if not path.name.startswith(OF_STUDY):
+            # A folder that cannot be written to costs time and nothing else.
+            with suppress(OSError):
+                CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
+                beside = path.with_suffix(f".{os.getpid()}")
+                beside.write_bytes(bucket.bytecode_to_string())
+                beside.replace(path)
 
 
-_COMPILED = {False: TemplateCache(), True: TemplateCache()}
-"""Caches by whether values are made harmless Markdown, which is a part of the code."""
+def _path(bucket: Bucket) -> Path:
+    """File of a compiled template, whose code depends on these settings of its environment."""
+    finalize = getattr(bucket.environment.finalize, "__name__", "")
+    return CACHE / f"{bucket.key}{finalize}{bucket.environment.trim_blocks:d}"
+
+
+OF_STUDY = "-"
+_COMPILED = TemplateCache()
 
 
 def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedEnvironment:
@@ -90,7 +123,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
 
     A study may come from somebody else, so its templates reach the values they are given and nothing behind them.
     """
-    folders = [str(files("annot.templates"))]
+    folders = [PACKAGED]
     if overrides is not None:
         folders.insert(0, str(overrides))
     jinja = SandboxedEnvironment(
@@ -101,7 +134,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_harmless if markdown else None,
-        bytecode_cache=_COMPILED[markdown],
+        bytecode_cache=_COMPILED,
     )
     jinja.filters |= {"counted": counted, "whole": whole, "verb": verb, "css": css_text}
     jinja.filters |= {"named": lambda name, words: words.name(name), "chosen": lambda value, words: words.choice(value)}
@@ -165,7 +198,7 @@ def overriding(name: str, *, overrides: Path) -> list[Path]:
 
 def _place(error: Exception, name: str, overrides: Path | None) -> str:
     """Place `file:line` of the innermost template frame of the traceback; the bare name if there is none."""
-    folders = [str(files("annot.templates")), *([] if overrides is None else [str(overrides)])]
+    folders = [PACKAGED, *([] if overrides is None else [str(overrides)])]
     for frame in reversed(extract_tb(error.__traceback__)):
         if any(Path(frame.filename).is_relative_to(folder) for folder in folders):
             return f"{frame.filename}:{frame.lineno}"

@@ -362,6 +362,12 @@ def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     return "".join([f"{text}\n" for text in json_texts(list(records), ascii_only=False)])
 
 
+def table_lines(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> str:
+    """The rows of a table, a record a line."""
+    columns = list(zip(*rows, strict=True))
+    return "".join([f"{text}\n" for text in json_objects(names, columns, ascii_only=False)]) if columns else ""
+
+
 def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = True) -> list[str]:
     """JSON of each value. sort: with the keys of objects in order. ascii_only: with all other characters escaped.
 
@@ -373,15 +379,21 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
             columns = list(zip(*map(dict.values, values), strict=True))
             return json_objects(names, columns, sort=sort, ascii_only=ascii_only)
     write = json.JSONEncoder(sort_keys=sort, ensure_ascii=ascii_only).encode
-    quoted = encode_basestring_ascii if ascii_only else encode_basestring
-    # An encoder that is asked for each whole number and empty list takes ten times as long.
-    short: dict[type, Callable[[Any], str]] = {
-        str: quoted,
+    # An encoder that is asked for each text and whole number takes ten times as long.
+    of_type: dict[type, Callable[[Any], str]] = {
+        str: encode_basestring_ascii if ascii_only else encode_basestring,
         int: str,
         NoneType: lambda _: "null",
         tuple: lambda items: write(items) if items else "[]",
     }
-    return [short.get(type(value), write)(value) for value in values]
+    kinds = set(map(type, values))
+    if kinds <= {str, int, NoneType}:
+        # Values of a column come many times; none of these is equal to one of another type.
+        texts = {value: of_type[type(value)](value) for value in set(values)}
+        return list(map(texts.__getitem__, values))
+    if kinds == {tuple} and not any(values):
+        return ["[]"] * len(values)
+    return [of_type.get(type(value), write)(value) for value in values]
 
 
 def json_objects(

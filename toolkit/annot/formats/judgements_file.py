@@ -313,13 +313,13 @@ def write_judgements(
     )
 
 
-_JUDGEMENT = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge")
+OF_JUDGEMENT = ("query_id", "doc_id", "assessor", "occasion", "grade", "cannot_judge")
 
 
 def judgement_record(judgement: Judgement, again: bool, **fields: Any) -> dict[str, Any]:
     """A judgement and `others` about it; again: whether it was given because the pair was returned."""
     returned = {"returned": True} if again else {}
-    return {name: getattr(judgement, name) for name in _JUDGEMENT} | fields | returned
+    return {name: getattr(judgement, name) for name in OF_JUDGEMENT} | fields | returned
 
 
 NOBODY = "nobody can judge"

@@ -16,7 +16,7 @@ from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Assignment, PairKey, Query, grouped
 from annot.base.stats.inference import generator
-from annot.formats.input_files import json_lines
+from annot.formats.input_files import table_lines
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Drawing the plan from the seed, before anything is sent.
@@ -96,7 +96,7 @@ def plan_lines(plan: Iterable[Assignment]) -> str:
     """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
     names = ("assessor", "position", "query_id", "doc_id", "occasion")
     ordered = sorted(plan, key=attrgetter("assessor", "position"))
-    return json_lines({name: getattr(assignment, name) for name in names} for assignment in ordered)
+    return table_lines(names, map(attrgetter(*names), ordered))
 
 
 class _Teams:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
 from annot.publishing.report import tidy
@@ -45,6 +43,8 @@ def figure_files(
     figures: Iterable[Figure], surfaces: Mapping[str, Surface], *, forms: Sequence[str] = FORMS
 ) -> Iterator[tuple[str, bytes]]:
     """Files of drawings by path: each drawing in these forms, its data as CSV, and its caption in LaTeX."""
+    import pandas as pd
+
     for figure in figures:
         drawing = figure.svg
         yield f"{figure.name}.csv", csv_text(pd.DataFrame(drawing.rows)).encode()

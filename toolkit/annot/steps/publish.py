@@ -16,6 +16,7 @@ from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats import beir, trec
 from annot.judging.comments import PublishedWords, consent
+from annot.judging.states import remembered_findings
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
 from annot.measuring.evaluation.measures import TIES, MeasureSelection
@@ -169,13 +170,13 @@ def write_browse_page(ws: Workspace, *, partial: bool, out: Path | None = None) 
         cases=error_cases(runs, qrels, relevant_from=relevant_from) if graded else None,
         kinds=read_kinds(ws) if graded else {},
     )
-    study = Study(snapshot)
+    study, rests_on = Study(snapshot), RESTS_ON["browse"]
     text = page(
         data,
         words=study.words,
         collection=ws.settings.collection,
         notice=study.notice,
-        untrue=notices(study.findings, RESTS_ON["browse"], study.words),
+        untrue=notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on, study.words),
         waiting=waiting,
         graded=graded,
         measure=compared[1],

@@ -165,9 +165,10 @@ class Revisions(Generic[R]):
         for chunk in models.in_chunks(query_ids):
             of_persons = self._rows.c[self._person].in_(names)
             lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
-        added, beside = 0, attrgetter(*BESIDE_CONTENT)
+        added = 0
+        beside: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*BESIDE_CONTENT[:-1])
 
-        def new_rows() -> Iterator[dict[str, Any]]:
+        def new_rows() -> Iterator[tuple[Any, ...]]:
             nonlocal added
             for incoming, values, sha256 in self._hashed(everything):
                 line = lines.get(key := self._key(incoming))
@@ -185,9 +186,8 @@ class Revisions(Generic[R]):
                     added += 1
                     line = lines[key] = AnnotationHistory(revision, revision)
                 line.add(revision, sha256)
-                row = dict(zip(self._columns, values, strict=True))
-                row |= zip(BESIDE_CONTENT, beside(revision), strict=True)
-                yield row | {"recorded_at": recorded_at, "revision": number, "content_sha256": sha256}
+                row: tuple[Any, ...] = values + beside(revision) + (recorded_at, number, sha256)
+                yield row
 
         written = self._append(session, new_rows())
         return RecordedCount(added, written - added, len(everything) - written)
@@ -302,46 +302,42 @@ class Revisions(Generic[R]):
         guidelines = link_of_guidelines(session.connection())
         for lot in self._lots(session):
             columns = dict(zip(self._rows.c.keys(), zip(*lot, strict=True), strict=True))
-            contents = zip(*(columns[column] for column in self._columns), strict=True)
             hashes = hashes_of(self._columns, [columns[column] for column in self._columns])
             keys = zip(*(columns[column] for column in self._line), strict=True)
-            linked = zip(columns["chain_sha256"], _parts_of_links(columns), strict=True)
-            numbered = zip(columns["id"], columns["revision"], columns["content_sha256"], strict=True)
-            for (number, revision, sha256), content, computed, key, (link, parts) in zip(
-                numbered, contents, hashes, keys, linked, strict=True
+            recorded = (columns[column] for column in ("revision", "content_sha256", "chain_sha256"))
+            for at, (key, computed, parts, revision, sha256, link) in enumerate(
+                zip(keys, hashes, _parts_of_links(columns), *recorded, strict=True)
             ):
-                row = dict(zip(self._columns, content, strict=True))
-                place = f"{name} {number} ({row['query_id']} {row['doc_id']}, revision {revision})"
-                if sha256 not in (computed, _hash_of_whole_seconds(row)):
-                    yield f"{place}: its content has changed since it was recorded"
+                problems = []
+                if sha256 != computed and sha256 != _hash_of_whole_seconds({c: columns[c][at] for c in self._columns}):
+                    problems.append("its content has changed since it was recorded")
                 if revision != (expected := revisions.get(key, 0) + 1):
-                    yield f"{place}: expected revision {expected}"
+                    problems.append(f"expected revision {expected}")
                 if link not in _links(previous, parts, guidelines):
-                    yield f"{place}: it has changed, or the row before it was changed or removed"
+                    problems.append("it has changed, or the row before it was changed or removed")
+                for problem in problems:
+                    pair = f"{columns['query_id'][at]} {columns['doc_id'][at]}"
+                    yield f"{name} {columns['id'][at]} ({pair}, revision {revision}): {problem}"
                 revisions[key] = revision
                 previous, length = link, length + 1
-        recorded, last = self._end(session.connection())
-        if length != recorded:
-            yield f"{name}: found {length} rows, {recorded} were recorded"
+        length_recorded, last = self._end(session.connection())
+        if length != length_recorded:
+            yield f"{name}: found {length} rows, {length_recorded} were recorded"
         elif previous != last:
             yield f"{name}: its last row is not the last one that was recorded"
 
-    def _append(self, session: Session, rows: Iterable[dict[str, Any]]) -> int:
+    def _append(self, session: Session, rows: Iterable[tuple[Any, ...]]) -> int:
         """Insert the rows after the existing ones, each with its link, as they are made; returns their number."""
         connection, ends, name = session.connection(), models.CHAIN_TABLE, self._rows.name
         length, last = self._end(connection)
-        before = length
-
-        def chained() -> Iterator[dict[str, Any]]:
-            nonlocal length, last
-            for lot in models.in_chunks(rows):
-                columns = {column: [row[column] for row in lot] for column in LINKED}
-                for row, parts in zip(lot, _parts_of_links(columns), strict=True):
-                    last, length = _link(last, parts), length + 1
-                    row["chain_sha256"] = last
-                    yield row
-
-        models.insert_rows(session, self._rows, chained())
+        before, names = length, (*self._columns, *BESIDE_CONTENT, "revision", "content_sha256")
+        for lot in models.in_chunks(rows):
+            columns: dict[str, Sequence[Any]] = dict(zip(names, zip(*lot, strict=True), strict=True))
+            links = []
+            for parts in _parts_of_links(columns):
+                links.append(last := _link(last, parts))
+            models.insert_columns(connection, self._rows, columns | {"chain_sha256": links})
+            length += len(lot)
         if length > before:
             connection.execute(ends.delete().where(ends.c.name == name))
             connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
@@ -448,7 +444,7 @@ def _links(previous: str, parts: Sequence[str], guidelines: Mapping[str, str]) -
     """Links that the row may have: by the present rule and, if its display is one of guidelines alone, by the rule of
     before 1.0.0, which has the guidelines in place of their display."""
     place = LINKED.index("shown_sha256")
-    shown = guidelines.get(json.loads(parts[place]))
+    shown = guidelines.get(json.loads(parts[place])) if guidelines else None
     old = [] if shown is None else [_link(previous, [*parts[:place], json.dumps(shown), *parts[place + 1 :]])]
     return [_link(previous, parts), *old]
 

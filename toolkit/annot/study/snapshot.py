@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import StudyVocabulary, counted, sha256_of, without_ids
+from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
-from annot.formats.input_files import json_lines
-from annot.formats.judgements_file import decided, judgement_record
+from annot.formats.input_files import json_lines, table_lines
+from annot.formats.judgements_file import OF_JUDGEMENT, decided
 from annot.formats.trec import (
     TOPIC_COLUMNS,
     read_qrels,
@@ -45,6 +46,7 @@ from annot.store.models import (
 )
 from annot.store.people import read_notices
 from annot.store.pools import (
+    documents_by_query,
     is_after,
     keep_qrels,
     read_corpus_versions,
@@ -263,18 +265,24 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     text than the pair is judged on has a flag. If something was shown in several versions, `versions` has the numbers
     of those by which the answer was given, as in a release.
     """
-    again, aside = outcome.given_again, dict.fromkeys(outcome.set_aside, (SET_ASIDE,))
+    again, aside = outcome.given_again, set(outcome.set_aside)
     with ws.reading() as session:
         numbers = _numbers(session)
-    lines = (
-        judgement_record(
-            judgement,
-            judgement in again,
-            comment=judgement.comment,
-            flags=[*map(without_ids, (*judgement.flags, *aside.get(judgement, ())))],
-            **({"versions": numbers[judgement]} if numbers.get(judgement) else {}),
+    names = (*OF_JUDGEMENT, "comment", "flags")
+    rows: Iterable[tuple[Any, ...]] = map(attrgetter(*names), outcome.everything)
+    if outcome.flagged or aside:
+        rows = (
+            (*row[:-1], [*map(without_ids, (*row[-1], *([SET_ASIDE] if judgement in aside else [])))])
+            for row, judgement in zip(rows, outcome.everything, strict=True)
         )
-        for judgement in outcome.everything
+    if not (again or numbers):
+        write_file(ws.exports / JUDGEMENTS_FILE, table_lines(names, rows))
+        return
+    lines = (
+        dict(zip(names, row, strict=True))
+        | ({"versions": numbers[judgement]} if numbers.get(judgement) else {})
+        | ({"returned": True} if judgement in again else {})
+        for row, judgement in zip(rows, outcome.everything, strict=True)
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
@@ -364,6 +372,19 @@ def came_with(session: Session) -> dict[Pair, str | None]:
     }
 
 
+def documents_in(session: Session, version: str) -> dict[str, tuple[str, ...]]:
+    """Documents of the pools in a version of the corpus, by query, in the order drawn.
+
+    Raises InputError for a version that is not on record.
+    """
+    versions = read_corpus_versions(session)
+    check_name(version, [one.version for one in versions], what="--corpus")
+    has = partial(_has, versions, came_with(session), read_withdrawn(session), version)
+    documents = documents_by_query(session, withdrawn=True)
+    of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
+    return {name: docs for name, docs in of_version.items() if docs}
+
+
 def _has(
     versions: tuple[CorpusVersion, ...],
     came: Mapping[Pair, str | None],
@@ -384,15 +405,18 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
             refuse_grades_of_models(lines, name=str(ws.qrels))
 
 
-def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
-    """Qrels on disk. Raises MissingInput when they have not been written, InputError when they are not of this study's
-    queries."""
+def exported_qrels(snapshot: Snapshot, version: str | None = None) -> tuple[Qrel, ...]:
+    """Qrels on disk, of an earlier version of the corpus if one is named.
+
+    Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
+    """
     ws = snapshot.ws
-    if not ws.qrels.is_file():
-        raise MissingInput(f"{ws.qrels}: not written yet", hint=HINT)
+    path = ws.qrels if version is None else ws.qrels_of(version)
+    if not path.is_file():
+        raise MissingInput(f"{path}: not written yet", hint=HINT)
     refuse_qrels_of_models(ws)
-    with ws.qrels.open(encoding="utf-8") as lines:
-        qrels = read_qrels(lines, name=str(ws.qrels))
+    with path.open(encoding="utf-8") as lines:
+        qrels = read_qrels(lines, name=str(path))
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
     if strangers:
         raise InputError(

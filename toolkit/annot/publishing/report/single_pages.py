@@ -25,6 +25,7 @@ from annot.publishing.report.tables import (
     Row,
     SideBySide,
     Table,
+    in_words,
     listed,
     sentence,
     sentences,
@@ -42,13 +43,14 @@ def certificate_page(
     """The verdict with its reasons, then its basis. notice: of the collection, as in its report."""
     values = _values(certificate, words)
     verdict = sentence("reusability.verdict", **values)
-    return Document(
+    page = Document(
         title=sentence("reusability.title", title=title),
         subtitle="",
         notice=notice,
         answers=(Reply("Reusability", verdict, sentences("reusability.reasons", **values)),),
         body=tuple(_sections(certificate, words)),
-    ).in_words(words)
+    )
+    return in_words(page, words)
 
 
 def terminal(certificate: Certificate, words: StudyVocabulary = OF_PAPERS) -> tuple[str, list[Table]]:
@@ -217,7 +219,7 @@ def meeting_page(
     }
     since, until = (say.date(datetime.fromisoformat(moment).date()) for moment in (meeting.since, meeting.until))
     pairs = say("meeting.pairs", count=meeting.pairs)
-    return Document(
+    page = Document(
         title=say("meeting.title", title=title),
         subtitle=say("meeting.subtitle", pairs=pairs, since=since, until=until, differing=meeting.differing),
         notice=say("meeting.notice"),
@@ -231,7 +233,8 @@ def meeting_page(
             for name in MEETING_PARTS
         ),
         language=say.language,
-    ).in_words(words if say.language == ENGLISH_CODE else OF_PAPERS)
+    )
+    return in_words(page, words) if say.language == ENGLISH_CODE else page
 
 
 def _meeting_table(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
@@ -73,7 +73,7 @@ def capitalised(text: str) -> str:
 @cache
 def _templates() -> Environment:
     # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
-    templates = environment(overrides=None).overlay(trim_blocks=False, bytecode_cache=None, finalize=whole)
+    templates = environment(overrides=None).overlay(trim_blocks=False, finalize=whole)
     templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
     templates.globals.update(NONE=cells.NONE, number=cells.Number, coefficient=cells.coefficient, p_value=p_value)
@@ -117,16 +117,6 @@ class Table:
         rest = self.caption.partition(". ")[2]
         return (rest, *self.notes) if rest else self.notes
 
-    def in_words(self, words: StudyVocabulary) -> Table:
-        """The same table, its caption, headings and notes in these words."""
-        return replace(
-            self,
-            caption=words.said(self.caption),
-            headings=tuple(map(words.said, self.headings)),
-            notes=tuple(map(words.said, self.notes)),
-            words=words,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -141,10 +131,6 @@ class Figure:
     def title(self) -> str:
         """The first sentence of the caption."""
         return _first(self.caption)
-
-    def in_words(self, words: StudyVocabulary) -> Figure:
-        """The same drawing, described in these words."""
-        return replace(self, caption=words.said(self.caption), description=words.said(self.description))
 
 
 def _first(caption: str) -> str:
@@ -173,10 +159,6 @@ class SideBySide:
     introduction: str = ""
     """A sentence above both."""
 
-    def in_words(self, words: StudyVocabulary) -> SideBySide:
-        """The same pair; its texts are those of others."""
-        return replace(self, sides=tuple(replace(side, heading=words.said(side.heading)) for side in self.sides))
-
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
@@ -193,16 +175,6 @@ class Chapter:
     def tables(self) -> tuple[Table, ...]:
         """Tables of the chapter, without its figures."""
         return tuple(block for block in self.blocks if isinstance(block, Table))
-
-    def in_words(self, words: StudyVocabulary) -> Chapter:
-        """The same chapter in these words."""
-        return replace(
-            self,
-            title=words.said(self.title),
-            paragraphs=tuple(map(words.said, self.paragraphs)),
-            blocks=tuple(block.in_words(words) for block in self.blocks),
-            method=tuple(map(words.said, self.method)),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,21 +228,33 @@ class Document:
     language: str = ENGLISH_CODE
     """Language of its words (BCP 47)."""
 
-    def in_words(self, words: StudyVocabulary) -> Document:
-        """The same document in these words: whatever this program says in it, but no name that a study has."""
-        said = words.said
-        return replace(
-            self,
-            notice=self.notice and said(self.notice),
-            tiles=tuple(Tile(said(tile.name), tile.figure, said(tile.note)) for tile in self.tiles),
-            picture=self.picture and self.picture.in_words(words),
-            answers=tuple(
-                Reply(said(reply.question), said(reply.verdict), tuple(map(said, reply.sentences)))
-                for reply in self.answers
-            ),
-            body=tuple(chapter.in_words(words) for chapter in self.body),
-            appendix=tuple(chapter.in_words(words) for chapter in self.appendix),
-        )
+
+WRITTEN: dict[type, tuple[str, ...]] = {
+    Table: ("caption", "headings", "notes"),
+    Figure: ("caption", "description"),
+    SideBySide: ("sides",),
+    Abstract: ("heading",),
+    Chapter: ("title", "paragraphs", "blocks", "method"),
+    Reply: ("question", "verdict", "sentences"),
+    Document: ("notice", "tiles", "picture", "answers", "body", "appendix"),
+}
+"""Fields of a report that this program writes: titles and abstracts of papers, and names, are not among them."""
+Part = TypeVar("Part")
+
+
+def in_words(part: Part, words: StudyVocabulary) -> Part:
+    """A part of a report, such as a table, in the vocabulary of a study."""
+    made: Any = part
+    if isinstance(part, str):
+        made = words.said(part)
+    elif isinstance(part, Tile):
+        made = Tile(words.said(part.name), part.figure, words.said(part.note))
+    elif isinstance(part, tuple):
+        made = tuple(in_words(each, words) for each in part)
+    elif type(part) in WRITTEN:
+        fields: dict[str, Any] = {name: in_words(getattr(part, name), words) for name in WRITTEN[type(part)]}
+        made = replace(made, **fields, **({"words": words} if isinstance(part, Table) else {}))
+    return cast("Part", made)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -360,7 +344,7 @@ def table(
     with_field = [position for position, column in enumerate(columns) if column.field]
     figures = [cell for row in cells for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
     bracketed = any(figure.bracketed for figure in figures)
-    return Table(
+    made = Table(
         name=name,
         caption=sentence(caption, bracketed=bracketed, name=name, words=words, **values) if caption else "",
         headings=tuple(columns[position].heading for position in printed),
@@ -372,7 +356,8 @@ def table(
         notes=(*notes, *missing_figures(figures, words)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
-    ).in_words(words)
+    )
+    return in_words(made, words)
 
 
 def data_of(table: Table) -> dict[str, object]:

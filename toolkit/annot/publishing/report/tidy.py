@@ -1,6 +1,7 @@
 """Tidy tables, made of the declared ones: a figure a row. The library's `to_frame` and `--csv` share them.
 
 Figures are not rounded here. A figure without a value has an empty cell, and the reason is in the column `undefined`.
+pandas is imported where a table is made: most commands that can make one print their figures instead.
 """
 
 from __future__ import annotations
@@ -8,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import pandas as pd
 
 from annot.base.stats.values import Interval, Undefined
 from annot.formats.input_files import guarded
@@ -20,6 +19,8 @@ from annot.publishing.report.sections import runs
 from annot.publishing.report.tables import Column, Columns
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from annot.base.names import StudyVocabulary
     from annot.base.records import Pool, Ranking
     from annot.measuring.agreement.estimates import AgreementTable
@@ -41,11 +42,15 @@ Listed = TypeVar("Listed")
 
 def csv_text(table: pd.DataFrame) -> str:
     """The table as CSV with a header; its texts are guarded as those of a rating sheet are, numbers stay numbers."""
+    import pandas as pd
+
     safe = pd.DataFrame({guarded(str(name)): _guarded(column) for name, column in table.items()})
     return safe.to_csv(index=False, float_format=PRECISION, lineterminator="\n")
 
 
 def _guarded(column: pd.Series) -> pd.Series:
+    import pandas as pd
+
     if pd.api.types.is_numeric_dtype(column):
         return column
     cells = [guarded(cell) if isinstance(cell, str) else cell for cell in column]
@@ -60,6 +65,8 @@ def frame(
     figure: the column that says which figure a row has. parts: what of a figure there is. named: the first column is
     the table's name.
     """
+    import pandas as pd
+
     rows = (
         ({"table": table.name} if named else {}) | row
         for table in tables
@@ -82,6 +89,8 @@ def listed(columns: Columns[Listed], rows: Iterable[Listed]) -> pd.DataFrame:
 
 def without_rows(columns: Iterable[str]) -> pd.DataFrame:
     """A table with these columns and no row; each column has the type that it has in a table with rows."""
+    import pandas as pd
+
     types = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(FLOATS, "float64")
     types |= dict.fromkeys(COUNTS, "int64") | dict.fromkeys(YES_OR_NO, "bool")
     table = pd.DataFrame(columns=[*columns], dtype=str)
@@ -135,6 +144,8 @@ def comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
 
 def evaluation_and_comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """The measures, and below them the differences between two runs, which have a name under `against`."""
+    import pandas as pd
+
     return pd.concat([evaluation(evaluated), comparisons(evaluated)], ignore_index=True)
 
 
@@ -179,6 +190,8 @@ def agreement_of_items(figures: Mapping[str, Number], *, pairs: int) -> pd.DataF
 
 def rankings(runs: Mapping[str, Mapping[str, Ranking]]) -> pd.DataFrame:
     """A row for each run, query and document, best first. runs: by tag, then by query."""
+    import pandas as pd
+
     rows = [
         (query_id, doc.doc_id, rank, doc.score, tag)
         for tag, by_query in runs.items()
