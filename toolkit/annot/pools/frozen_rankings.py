@@ -311,7 +311,7 @@ class NewDocuments(NamedTuple):
 
     version: str
     ids: Mapping[str, frozenset[str]]
-    """By topic: those that its pool could not have drawn before."""
+    """Documents that the pool of each topic could not have drawn before, by topic."""
     cited: Mapping[str, Sequence[str]]
     """Those of them that the topic cites, by id; without topics whose pools were drawn without citations."""
 
