@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from annot.base.errors import InputError, StudioError
@@ -170,3 +171,16 @@ def test_a_gateway_of_a_known_server_is_the_one_that_was_kept(ws: Workspace, ser
         servers.refuse_shared(ws, gateway, "a1", {})
         with pytest.raises(StudioError, match="is also the server of a2"):
             servers.refuse_shared(ws, gateway, "a1", {gateway.identity(): "a2"})
+
+
+def test_a_server_that_is_new_has_none_of_a_persons_tasks(ws: Workspace) -> None:
+    sent = [
+        SimpleNamespace(assessor=name, server="1 of 2031", url="https://a1.study.example.org") for name in ("a1", "j1")
+    ]
+    for name, identity in (("a1", "1 of 2031"), ("a2", "1 of 2032"), ("j1", "1 of 2032")):
+        servers.studio_folder(ws, name).mkdir(parents=True, exist_ok=True)
+        (servers.studio_folder(ws, name) / servers.IDENTITY).write_text(identity, encoding="utf-8")
+    servers.keep_address(ws, "j1", url=URL, token="t")
+    assert servers.without_their_tasks(ws, ["a1", "a2", "j1"], sent) == {"a2"}  # type: ignore[arg-type]
+    assert servers.domain_on_record(ws, sent) == "study.example.org"  # type: ignore[arg-type]
+    assert servers.without_their_tasks(ws.replaced("judging", isolation="project"), ["a2"], ()) == set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import socket
@@ -10,7 +9,6 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -104,59 +102,22 @@ def test_ports_are_tried_from_8090_on_for_fifty(tmp_path: Path, monkeypatch: pyt
     tried: list[int] = []
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(server, "is_free_port", lambda port: tried.append(port))
-    with (
-        pytest.raises(StudioError, match="ports 8090 to 8139 are taken"),
-        server.claimed_port(None, tmp_path),
-    ):
-        pytest.fail("no port is free")
+    with pytest.raises(StudioError, match="ports 8090 to 8139 are taken"):
+        server.choose_port(None, tmp_path)
     assert set(tried) == set(range(8090, 8140))
     tried.clear()
-    with pytest.raises(StudioError, match="port 9000 is taken on"), server.claimed_port(9000, tmp_path):
-        pytest.fail("no port is free")
+    with pytest.raises(StudioError, match="port 9000 is taken on"):
+        server.choose_port(9000, tmp_path)
     assert set(tried) == {9000}
 
 
 def test_the_port_of_the_last_time_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(server, "is_free_port", lambda port: True)
-    with server.claimed_port(None, tmp_path) as first:
-        assert first == 8090
+    assert server.choose_port(None, tmp_path) == 8090
+    assert server.kept_port(tmp_path) == 8090
     (tmp_path / "port").write_text("8111\n", encoding="utf-8")
-    with server.claimed_port(None, tmp_path) as last:
-        assert last == 8111
-        claim = tmp_path / f"annot-{os.getuid()}-port-8111.lock"
-        assert claim.read_text(encoding="utf-8") == str(tmp_path)
-
-
-def test_a_claim_that_was_longer_is_replaced_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(server, "is_free_port", lambda port: True)
-    claim = tmp_path / f"annot-{os.getuid()}-port-8090.lock"
-    claim.write_text("/a/folder/with/a/long/name" * 9, encoding="utf-8")
-    with server.claimed_port(8090, tmp_path):
-        assert claim.read_text(encoding="utf-8") == str(tmp_path)
-
-
-def test_a_port_that_another_looks_at_is_passed_over_at_once_and_an_own_one_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(server, "is_free_port", lambda port: True)
-    waited: list[float] = []
-
-    def comes_true(condition: Callable[[], bool], *, within: float) -> bool:
-        waited.append(within)
-        return condition()
-
-    monkeypatch.setattr(server, "comes_true", comes_true)
-    with (tmp_path / f"annot-{os.getuid()}-port-8090.lock").open("a+") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        with server.claimed_port(None, tmp_path) as found:
-            assert found == 8091
-        with pytest.raises(StudioError, match="port 8090 is taken"), server.claimed_port(8090, tmp_path):
-            pytest.fail("it is claimed")
-    assert waited[-2:] == [server.LOOK_SECONDS] * 2
-    assert set(waited[:-2]) == {0}
+    assert server.choose_port(None, tmp_path) == 8111
 
 
 def test_credentials_are_made_once_and_long_enough(tmp_path: Path) -> None:
@@ -350,7 +311,6 @@ def test_a_server_starts_with_its_own_data_and_nothing_of_another(
         data,
     ]
     assert (tmp_path / "data").is_dir()
-    assert server.kept_port(tmp_path) == 8099
     environment, admin = options["env"], server.credentials(tmp_path)
     assert not {"LABEL_STUDIO_HOST", "DJANGO_DB", "PYTHONPATH", "PORT", "DEBUG"} & environment.keys()
     assert (environment["PATH"], environment["LABEL_STUDIO_USER_TOKEN"]) == ("/bin", admin.token)
@@ -384,27 +344,17 @@ def test_where_it_runs_it_is_not_started_again_and_a_hanging_start_is_repeated_o
     assert (len(spawns), len(said)) == (3, 3), "what speaks is not started again"
 
 
-def test_the_port_of_another_server_that_is_down_is_taken_only_if_no_other_is_left(
+def test_the_port_of_another_server_is_taken_only_if_no_other_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     free = {8090, 8091}
     monkeypatch.setattr(server, "is_free_port", lambda port: port in free)
-    other = tmp_path / "other"
-    other.mkdir()
-    claim = tmp_path / f"annot-{os.getuid()}-port-8090.lock"
-    claim.write_text(str(other), encoding="utf-8")
-    (other / "port").write_text("8090\n", encoding="utf-8")
-    with server.claimed_port(None, tmp_path / "new") as found:
-        assert found == 8091
-    with server.claimed_port(8090, tmp_path / "new") as found:
-        assert found == 8090, "whoever names it gets it"
-    claim.write_text(str(other), encoding="utf-8")
-    free.remove(8091)
-    with server.claimed_port(None, tmp_path / "new") as found:
-        assert found == 8090
-    claim.write_text(str(other), encoding="utf-8")
-    free.add(8091)
-    (other / "port").write_text("8100\n", encoding="utf-8")
-    with server.claimed_port(None, tmp_path / "new") as found:
-        assert found == 8090, "the other goes by another port now"
+    folders = [tmp_path / name for name in ("first", "second", "third", "fourth")]
+    for folder in folders:
+        folder.mkdir()
+    first, second, third, fourth = folders
+    assert [server.choose_port(None, folder) for folder in (first, second)] == [8090, 8091], "though none listens yet"
+    assert server.choose_port(8091, third) == 8091, "whoever names it gets it"
+    assert server.choose_port(None, second) == 8091, "and whoever had it last"
+    assert server.choose_port(None, fourth) == 8090, "no other is left"

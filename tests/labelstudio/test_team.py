@@ -300,6 +300,9 @@ def test_what_is_next_leads_a_team_from_its_servers_to_the_release_and_over_a_mo
         assert len(still_open) > 1
         lead.follows(lead.types("annot check guidelines"))
         secrets |= _secrets(team.ws, names)
+        # Answers of a1 are on record from two servers, and on this one are no others.
+        lead.types("annot assessor leave a1")
+        assert "a1 has left and all answers are pulled" in lead.types("annot studio up").stderr
     finally:
         for folder in (ws.root, team.ws.root):
             setup.down(Workspace.open(folder))

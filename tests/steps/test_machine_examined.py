@@ -1,4 +1,4 @@
-"""What the doctor says of disk, Python, packages, server and files: each limit from both of its sides."""
+"""What the doctor says of disk, Python, server and files: each limit from both of its sides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from annot.labelstudio import server
+from annot.judging.exchange.servers import front_folder, passwords_file
+from annot.labelstudio import front, server
+from annot.labelstudio.front import Front
 from annot.steps import check
 from annot.study.workspace import Workspace
 from small_study import Small
@@ -33,20 +35,6 @@ def test_only_three_pythons_are_expected(
 ) -> None:
     monkeypatch.setattr(check.sys, "version_info", (*version, 4))
     assert any(one.what.startswith("Python") for one in check._machine(tmp_path)) == found
-
-
-@pytest.mark.parametrize(
-    ("packages", "found"),
-    [
-        ({"label-studio-sdk": "2.1.0"}, []),
-        ({"label-studio-sdk": "2.10.0"}, ["label-studio-sdk 2.10.0, expected 2.1.x"]),
-        ({}, ["label-studio-sdk none, expected 2.1.x"]),
-    ],
-)
-def test_the_client_library_has_the_release_that_the_gateway_was_made_for(
-    packages: dict[str, str], found: list[str]
-) -> None:
-    assert [one.what for one in check._client(packages)] == found
 
 
 def test_a_release_is_the_one_of_the_screens() -> None:
@@ -116,3 +104,22 @@ def test_a_study_without_a_server_is_checked_by_itself(
 @pytest.fixture
 def ws_of_nobody(tmp_path: Path) -> Workspace:
     return copied(Small(), "made", tmp_path / "study")
+
+
+def test_a_server_is_tried_with_the_strangers_that_it_knows_or_with_the_next_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ws = copied(Small(), "planned", tmp_path / "study").replaced("judging", isolation="server")
+    front.keep(front_folder(ws), Front("study.example.org"))
+    for name in ("a1", "a2", "a3", "j1"):
+        passwords_file(ws, name).parent.mkdir(parents=True)
+        passwords_file(ws, name).write_text(f"{name}\t{name}@example.org\tof-{name}\n", encoding="utf-8")
+    tried: dict[str | None, list[str]] = {}
+
+    def seen(_folder: Path, _front: Front, strangers: dict[str | None, list[tuple[str, str]]]) -> tuple[()]:
+        tried.update({name: [password for _, password in accounts] for name, accounts in strangers.items()})
+        return ()
+
+    monkeypatch.setattr(front, "seen_from_outside", seen)
+    assert not [*check._from_outside(ws, {"a1": {"a1@example.org", "a3@example.org", "j1@example.org"}, "a2": ()})]
+    assert tried == {"a1": ["of-a3", "of-j1"], "a2": ["of-a3"], "a3": ["of-j1"], "j1": ["of-a1"]}

@@ -17,9 +17,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 from annot.base.errors import InputError, StudioError
 
@@ -166,38 +165,33 @@ def free_bytes() -> int | None:
 HOST = "127.0.0.1"
 FIRST_PORT = 8090
 PORTS_TRIED = 50
-LOOK_SECONDS = 1.0
-"""Seconds to wait for a claim on our own port."""
 
 
-@contextmanager
-def claimed_port(port: int | None, folder: Path) -> Iterator[int]:
+def choose_port(port: int | None, folder: Path) -> int:
     """`port`, or the one that the server of `folder` had the last time (people keep links), or the first free one.
 
-    It is ours until the context ends: Label Studio binds it only after a minute of migrations, and on a port that was
-    taken in between it would move to the next one without a word. The port of another server that is down is taken
-    only where no other is left. Raises StudioError if none is free.
+    It is noted in `folder`, and from then on no other server of this person takes it: Label Studio binds it only after
+    a minute of migrations, and on a port that was taken in between it would move to the next one without a word. The
+    port of another server that is down is taken only where no other is left. Raises StudioError if none is free.
     """
     last = kept_port(folder)
     candidates = [port] if port is not None else [last or FIRST_PORT, *range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)]
-    for sparing in (True, False):
-        for candidate in candidates:
-            with (Path(tempfile.gettempdir()) / f"annot-{os.getuid()}-port-{candidate}.lock").open("a+") as claim:
-                is_ours = candidate in (port, last)
-                # Another that looks for a port holds each claim for the moment that its look takes.
-                if not comes_true(partial(_claims, claim), within=LOOK_SECONDS if is_ours else 0):
-                    continue
-                if not is_free_port(candidate) or (
-                    sparing and not is_ours and _is_of_another(claim, candidate, folder)
-                ):
-                    continue
-                claim.truncate(0)
-                claim.write(str(folder))
-                claim.flush()
-                yield candidate
-                return
-    ports = f"port {port} is" if port is not None else f"ports {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1} are"
-    raise StudioError(f"{ports} taken on {HOST}", hint="choose another port with --port")
+    claims = f"{tempfile.gettempdir()}/annot-{os.getuid()}-port"
+
+    def is_of_another(candidate: int) -> bool:
+        claim = Path(f"{claims}-{candidate}.lock")
+        owner = claim.read_text(encoding="utf-8") if claim.is_file() and candidate not in (port, last) else ""
+        return owner not in ("", str(folder)) and kept_port(Path(owner)) == candidate
+
+    with locked(Path(f"{claims}s.lock")):
+        # A look takes the port for a moment: those of servers that are starting come last.
+        chosen = next(filter(is_free_port, sorted(candidates, key=is_of_another)), None)
+        if chosen is None:
+            ports = f"port {port} is" if port is not None else f"ports {candidates[1]} to {candidates[-1]} are"
+            raise StudioError(f"{ports} taken on {HOST}", hint="choose another port with --port")
+        Path(f"{claims}-{chosen}.lock").write_text(str(folder), encoding="utf-8")
+        (folder / "port").write_text(f"{chosen}\n", encoding="utf-8")
+    return chosen
 
 
 def kept_port(folder: Path) -> int | None:
@@ -220,22 +214,6 @@ def number_in(path: Path) -> int | None:
         return int(path.read_text(encoding="utf-8").split()[0])
     except (OSError, ValueError, IndexError):
         return None
-
-
-def _claims(claim: TextIO) -> bool:
-    """True if the claim is ours now, until the file is closed."""
-    try:
-        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _is_of_another(claim: TextIO, port: int, folder: Path) -> bool:
-    """True if the last owner of the port is the server of another folder that still uses it."""
-    claim.seek(0)
-    owner = claim.read()
-    return owner not in ("", str(folder)) and kept_port(Path(owner)) == port
 
 
 START_SECONDS = 600.0
@@ -291,17 +269,17 @@ def up(
             _end(folder, running.pid, running.port)
         (folder / "address").write_text(address, encoding="utf-8")
         keep_data_of_earlier(folder, _release_of(program), say=say)
-        with claimed_port(port, folder) as chosen:
-            place = address or f"http://{HOST}:{chosen}"
-            say(f"starting Label Studio at {place} (the first start takes about a minute)")
-            log_size = _log_size(folder)
-            with reported(say, "starting Label Studio"):
+        chosen = choose_port(port, folder)
+        place = address or f"http://{HOST}:{chosen}"
+        say(f"starting Label Studio at {place} (the first start takes about a minute)")
+        log_size = _log_size(folder)
+        with reported(say, "starting Label Studio"):
+            _spawn(program, folder, chosen, environ)
+            if not _speaks(folder, log_size) and (hung := _process(folder)) is not None:
+                say("it hangs without any output; starting it again")
+                _end(folder, *hung)
                 _spawn(program, folder, chosen, environ)
-                if not _speaks(folder, log_size) and (hung := _process(folder)) is not None:
-                    say("it hangs without any output; starting it again")
-                    _end(folder, *hung)
-                    _spawn(program, folder, chosen, environ)
-                return _wait_until_healthy(folder)
+            return _wait_until_healthy(folder)
 
 
 def keep_data_of_earlier(folder: Path, release: str, *, say: Callable[[str], None]) -> None:
@@ -434,7 +412,6 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
     admin = credentials(folder)
     data = folder / "data"
     data.mkdir(exist_ok=True)
-    (folder / "port").write_text(f"{port}\n", encoding="utf-8")
     environment = {name: value for name, value in environ.items() if not name.startswith(("LABEL_STUDIO", "DJANGO"))}
     for name in ("PYTHONPATH", "VIRTUAL_ENV", "HOST", "PORT", "DEBUG"):
         environment.pop(name, None)

@@ -260,8 +260,6 @@ PACKAGES = (
     "gensim",
     "psycopg",
 )
-SDK = "2.1."
-"""The client library that the gateway was made for: others answer otherwise."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
 
@@ -291,7 +289,7 @@ class DoctorReport:
 def examine(ws: Workspace | None) -> DoctorReport:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
     packages, plugins = _packages(), dict[str, str]()
-    findings = [*_machine(ws.root if ws else Path()), *_client(packages)]
+    findings = [*_machine(ws.root if ws else Path())]
     try:
         plugins = versions_of(ws.settings.plugins.names if ws else ())
     except InputError as error:
@@ -349,12 +347,6 @@ def _packages() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
     return versions
-
-
-def _client(packages: dict[str, str]) -> Iterator[Problem]:
-    sdk_version = packages.get("label-studio-sdk", "none")
-    if not sdk_version.startswith(SDK):
-        yield Problem(f"label-studio-sdk {sdk_version}, expected {SDK}x", f"pip install 'label-studio-sdk=={SDK}*'")
 
 
 def _study(ws: Workspace) -> Iterator[Problem]:

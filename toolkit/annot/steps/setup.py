@@ -249,10 +249,12 @@ def _is_pulled(ws: Workspace, person: str) -> bool:
     with ws.reading() as session:
         sent = [project for project in projects.read_projects(session) if project.assessor == person]
     with servers.connect(ws, person=person) as gateway:
+        identity = gateway.identity()
         return not any(
             servers.count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
             for project in sent
-            if project.remote_id is not None and gateway.project(project.remote_id) is not None
+            if project.server == identity and project.remote_id is not None
+            if gateway.project(project.remote_id) is not None
         )
 
 

@@ -208,7 +208,7 @@ def domain_on_record(ws: Workspace, sent: Iterable[Project]) -> str:
     """Domain below which people had their servers, if the study has come from another machine; else empty."""
     if has_domain(ws) or not isolated(ws):
         return ""
-    hosts = (urlsplit(project.url) for project in sent)
+    hosts = (urlsplit(project.url) for project in sent if not is_elsewhere(ws, project.assessor))
     return next((host.hostname.partition(".")[2] for host in hosts if host.scheme == "https" and host.hostname), "")
 
 
@@ -229,7 +229,9 @@ def serverless(ws: Workspace, names: Sequence[str], *, is_new: bool) -> str:
 def without_their_tasks(ws: Workspace, names: Iterable[str], sent: Iterable[Project]) -> set[str]:
     """People whose server here is a new one, on which nothing of theirs is: the study has come from another machine."""
     places = {(project.assessor, project.server) for project in sent}
-    noted = {name: studio_folder(ws, name if isolated(ws) else None) / IDENTITY for name in names}
+    each = isolated(ws)
+    here = [name for name in names if (not is_elsewhere(ws, name) if each else has_domain(ws))]
+    noted = {name: studio_folder(ws, name if each else None) / IDENTITY for name in here}
     return {
         name
         for name, path in noted.items()
