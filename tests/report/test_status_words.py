@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +13,7 @@ from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
 from annot.publishing.report.cells import HOURS, Number
-from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, day, moment, tables
+from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, moment, tables
 from annot.study.outcome import states_of
 
 NOW = datetime(2031, 3, 14, 18, 0)
@@ -32,7 +32,6 @@ NONE = Undefined("nothing yet")
 )
 def test_a_moment_of_today_and_yesterday_has_its_time(at: datetime | None, words: str) -> None:
     assert moment(at, NOW) == words
-    assert day(date(2031, 3, 4)) == "4 March 2031"
 
 
 def test_pairs_are_counted_in_one_state_each() -> None:

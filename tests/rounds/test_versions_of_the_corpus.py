@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
+import pytrec_eval
 from annot.base.errors import InputError
-from annot.base.records import GROWN, Addition, Draw, PoolEntry
+from annot.base.records import GROWN, Addition, Draw, PoolEntry, nested
 from annot.corpus.versions import VersionWanted, withdraw
-from annot.formats.trec import read_qrels
+from annot.formats.trec import read_qrels, read_run
 from annot.judging.plan_on_record import check
 from annot.judging.stage import next_of
 from annot.labelstudio.tasks import split_key
@@ -18,7 +20,7 @@ from annot.steps import corpus, plan, qrels
 from annot.store import facet_labels
 from annot.store.pools import documents_by_query, read_corpus_versions, read_pools, read_rankings_sha256, replace_pools
 from annot.study.workspace import Workspace
-from command_line import annot
+from command_line import annot, annot_done
 from small_study import LABELS
 from study_stages import quietly
 from worlds import Pair, World
@@ -167,6 +169,50 @@ def test_a_dispute_about_a_withdrawn_document_goes_to_no_adjudicator(judged: Wor
     judged.push("adjudication")
     assert {*open_pairs(judged, "j1", "adjudicate")} == {pair for pair in others if pair[1] != first[1]}
     assert first not in judged.outcome.open
+
+
+def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_scores(judged: World) -> None:
+    """The scores of the earlier version are those of pytrec_eval on its qrels."""
+    judged.push("adjudication")
+    judged.judge("j1", dict.fromkeys(judged.disputed, 2), "adjudicate")
+    judged.pull("adjudication")
+    done = partial(annot_done, folder=judged.folder)
+    done("qrels")
+    done("run", "fabs_tfidf", "fabs_bm25")
+    grow(judged.ws, NEW, SECOND)
+    judge(judged, 3, NEW)
+    done("qrels")
+    refused = annot("evaluate", folder=judged.folder)
+    assert refused.exit_code == 2
+    for words in ("fabs_bm25: ranks version 2026", "annot run fabs_bm25 fabs_tfidf", "annot evaluate --corpus 2026"):
+        assert words in refused.message()
+    then = done("evaluate", "--corpus", "2026", "--json").data
+    done("run", "fabs_tfidf", "fabs_bm25")
+    now = done("evaluate", "--json").data
+    assert (then["corpus"], now["corpus"]) == ("2026", "2027")
+    lacking = annot("evaluate", "--corpus", "2026", folder=judged.folder)
+    assert (lacking.exit_code, "annot run SYSTEM --corpus 2026" in lacking.message()) == (2, True)
+    done("run", "fabs_tfidf", "fabs_bm25", "--corpus", "2026")
+    again = done("evaluate", "--corpus", "2026", "--json").data
+    # All documents of the corpus have their part in the weights of terms; the pools are those of the version.
+    for data, file, folder in (
+        (now, "qrels.txt", judged.ws.runs),
+        (again, "qrels-2026.txt", judged.ws.runs / "2026"),
+    ):
+        qrel = nested((query_id, doc_id, grade) for (query_id, doc_id), grade in grades(judged.ws, file).items())
+        measures = pytrec_eval.RelevanceEvaluator(qrel, {"ndcg", "map"})
+        for tag in ("fabs_tfidf", "fabs_bm25"):
+            run = read_run((folder / f"{tag}.run").read_text("utf-8").splitlines(), name=tag).rankings
+            scores = {query_id: {doc.doc_id: doc.score for doc in docs} for query_id, docs in run.items()}
+            assert (NEW in scores[judged.pairs[0][0]]) is (data is now)
+            expected = measures.evaluate(scores)
+            for query_id, found in data["queries"][tag]["trec"].items():
+                assert found["values"]["nDCG"] == pytest.approx(expected[query_id]["ndcg"], abs=1e-6)
+    restated = now["restated"]
+    assert [topup["method"] for topup in restated["topups"]] == ["version 2027 of the corpus"]
+    assert annot("run", "--corpus", "2025", folder=judged.folder).exit_code == 2
+    about = json.loads((judged.ws.runs / "2026" / "fabs_bm25.json").read_text("utf-8"))
+    assert about["settings"]["corpus"] == "2026"
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ def evaluate(
     so_far: Annotated[
         bool, flag("--so-far", "With a sample: measure what is judged so far. This assumes that chance chose it.")
     ] = False,
+    corpus: options.CorpusOption = None,
 ) -> Output:
     """Print which run is best, whether that is certain, and which differences are significant:
     a row per run, a column per facet.
@@ -84,6 +85,7 @@ def evaluate(
         at_least_two=out is not None,
         tell=say,
         so_far=so_far,
+        corpus=corpus,
     )
     text = step.describe(evaluated, per_query=per_query, measured=every or len(measure or ()) > 1, paired=every)
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]
@@ -162,13 +164,14 @@ def run(
         ),
     ] = None,
     replace: Annotated[bool, flag("--replace", "Overwrite an imported run of the same name.")] = False,
+    corpus: options.CorpusOption = None,
 ) -> Output:
     """Rank the pools with systems and write the runs. Systems compare the query's sentences, or a topic's text, with
     whole documents."""
     from annot.steps import run as step
 
     with progress("ranking pools") as advance:
-        runs = step.make(ws, systems=tuple(systems or ()), replace=replace, advance=advance)
+        runs = step.make(ws, systems=tuple(systems or ()), replace=replace, corpus=corpus, advance=advance)
     return listing(step.RUNS, runs, notes=step.warnings(ws, runs))
 
 

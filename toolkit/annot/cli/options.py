@@ -121,6 +121,9 @@ WAITS = "How long to wait for another command that is changing this study."
 WaitOption = Annotated[float, option(WAITS, "--wait", min=0.0, metavar="SECONDS", shown="not at all")]
 CLUSTER = "Do the work on a Dask cluster; the address of its scheduler, such as tcp://login:8786."
 ClusterOption = Annotated[str | None, setting(CLUSTER, metavar="ADDRESS")]
+CorpusOption = Annotated[
+    str | None, option("Version of the corpus, if it has several.", "--corpus", metavar="VERSION", shown="the newest")
+]
 GrowOption = Annotated[bool, flag("--grow", "Add pairs even if tasks have already been sent.")]
 HourlyRateOption = Annotated[float | None, setting("Cost of an hour of judging.", min=0.0)]
 UrlOption = Annotated[

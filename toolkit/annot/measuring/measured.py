@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import sha256_of
-from annot.base.records import GROWN, Decision, Judgement, Qrel, Ranking, Source, nested
+from annot.base.records import GROWN, Decision, Judgement, Pool, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
@@ -83,6 +83,7 @@ def evaluation_data(evaluated: EvaluatedRuns) -> Any:
         "notes": (*filter(None, [evaluated.warning]), *evaluated.notes),
         **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
         **({} if evaluated.restated is None else {"restated": evaluated.restated}),
+        **({} if evaluated.corpus is None else {"corpus": evaluated.corpus}),
     }
 
 
@@ -423,7 +424,7 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, 
     came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
     for version in versions_of(snapshot.pools.values()):
-        if version.depth is None or version.method == GROWN:
+        if version.depth is None:
             continue
         added = [
             ((query.query_id, doc_id), number)
@@ -433,8 +434,15 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, 
         ]
         if any(number == version.number and pair in judged for pair, number in added):
             pairs = frozenset(pair for pair, _ in added)
-            results.append((ToppedUp(version.number, version.method, len(pairs & judged)), pairs))
+            corpora = {number: corpus for pool in snapshot.pools.values() for number, corpus in _corpora(pool)}
+            method = version.method if version.method != GROWN else f"version {corpora[version.number]} of the corpus"
+            results.append((ToppedUp(version.number, method, len(pairs & judged)), pairs))
     return results
+
+
+def _corpora(pool: Pool) -> Iterator[tuple[int, str | None]]:
+    """Version of the corpus of each addition to a pool."""
+    return ((addition.version, addition.corpus) for addition in pool.additions)
 
 
 def with_restated(

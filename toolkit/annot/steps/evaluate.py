@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import OF_PAPERS, StudyVocabulary, check_name, near
+from annot.base.names import OF_PAPERS, StudyVocabulary, check_name, counted, near
 from annot.base.plugins import PluginNames, check_named, parts
 from annot.base.records import Qrel, Ranking, grouped
 from annot.formats import input_files
@@ -30,7 +30,7 @@ from annot.publishing.report.tables import Chapter, Column, Columns, Document, T
 from annot.publishing.report.terminal import table_text
 from annot.store import papers
 from annot.store.models import StoredRun
-from annot.store.pools import read_pools, read_sample
+from annot.store.pools import read_corpus_versions, read_pools, read_sample
 from annot.study.outcome import Pair
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
@@ -58,6 +58,7 @@ def evaluate(
     at_least_two: bool,
     tell: Callable[[str], None],
     so_far: bool = False,
+    corpus: str | None = None,
 ) -> EvaluatedRuns:
     """Evaluate runs, in all conventions when none is named.
 
@@ -65,22 +66,40 @@ def evaluate(
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; `tell`
     reports if that fails, and untrue parts of the study. so_far: with a sample, evaluate also before all of it
-    has grades.
+    has grades. corpus: runs and qrels of this version of the corpus; None takes the newest.
     """
     conventions = chosen(ws, convention, measures)
     check_name(ties, TIES, what="--ties")
     check_name(average, AVERAGES, what="--average")
     snapshot = read_snapshot(ws)
-    qrels, found = exported_qrels(snapshot), _named(ws, runs, snapshot.runs)
+    with ws.reading() as session:
+        versions = [version.version for version in read_corpus_versions(session)]
+    if corpus is not None:
+        check_name(corpus, versions, what="--corpus")
+    earlier = corpus if versions and corpus != versions[-1] else None
+    qrels = exported_qrels(snapshot, earlier)
+    found = _named(ws, runs, snapshot.runs) if earlier is None else _of_version(snapshot, earlier, versions, runs)
+    if earlier is None and versions:
+        _refuse_other_versions(snapshot, found, versions)
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = measured.evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
-    evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
+    if earlier is None:
+        evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
+    if versions:
+        evaluated = replace(evaluated, corpus=corpus or versions[-1])
+        tell(f"version {evaluated.corpus} of the corpus")
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
     report_untrue(snapshot, "runs", tell=tell)
-    if not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
+    if (
+        earlier is None
+        and not runs
+        and convention is None
+        and not measures
+        and (ties, average) == (TIES[0], AVERAGES[0])
+    ):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
     return evaluated
@@ -145,6 +164,45 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
                 raise InputError(f"{tag}: a run of this study and a run in {', '.join(map(str, files))} have this tag")
             rankings[tag] = run
     return rankings
+
+
+def _versions_of_runs(snapshot: Snapshot, versions: list[str]) -> dict[str, str]:
+    """Version of the corpus that each run on record ranks; one that names none is of the first."""
+    return {run.tag: str(run.facts.get("corpus", versions[0])) for run in snapshot.runs}
+
+
+def _of_version(
+    snapshot: Snapshot, version: str, versions: list[str], names: Collection[str]
+) -> dict[str, dict[str, Ranking]]:
+    """Runs of an earlier version, by tag: those made of it since, and those from its time that are still there.
+
+    names: the tags that are wanted; without any, all. Raises MissingInput if there is none.
+    """
+    ws = snapshot.ws
+    made = sorted(ws.inside(ws.runs, version).glob("*.run"))
+    found = measured.read_run_files(ws, made) if made else {}
+    then = {tag for tag, of_run in _versions_of_runs(snapshot, versions).items() if of_run == version}
+    if any(ws.runs.glob("*.run")):
+        found = {tag: run for tag, run in measured.read_run_files(ws).items() if tag in then} | found
+    chosen = {tag: run for tag, run in found.items() if not names or tag in names}
+    if lacking := sorted({*names} - chosen.keys()) or ([] if chosen else ["no run"]):
+        raise MissingInput(
+            f"version {version} of the corpus: {', '.join(lacking)} not found",
+            hint=f"`annot run {' '.join(names) or 'SYSTEM'} --corpus {version}` ranks its pools",
+        )
+    return chosen
+
+
+def _refuse_other_versions(snapshot: Snapshot, found: Collection[str], versions: list[str]) -> None:
+    """Raise InputError if runs of earlier versions of the corpus would be compared on the newest."""
+    of_runs = _versions_of_runs(snapshot, versions)
+    if others := {tag: of_runs[tag] for tag in found if of_runs.get(tag, versions[-1]) != versions[-1]}:
+        raise InputError(
+            f"{counted(len(others), 'run')} of earlier versions of the corpus, expected version {versions[-1]}",
+            faults=[f"{tag}: ranks version {version}" for tag, version in sorted(others.items())],
+            hint=f"`annot run {' '.join(sorted(others))}` ranks version {versions[-1]} (import runs of others again); "
+            f"to compare all on one version: `annot evaluate --corpus {min(others.values())}`",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +360,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[reusabil
     notice = " ".join(filter(None, (study.Study(snapshot).notice, *untrue))) or None
     made = single_pages.certificate_page(certificate, snapshot.words, title=ws.settings.collection.title, notice=notice)
     measured.keep(ws, FIGURES, measured.as_text(certificate), tell=tell)
-    text = pages.page(made, overrides=ws.root / "templates", language=pages.language_of(ws))
+    text = pages.page(made, overrides=ws.root / "templates")
     write_pages(ws.exports, {MARKDOWN: pages.markdown(made), PAGE: text})
     return certificate, ws.exports / PAGE
 

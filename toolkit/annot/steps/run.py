@@ -28,6 +28,7 @@ from annot.store import people, pools, runs
 from annot.store.models import Session, StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
+from annot.study.snapshot import documents_in
 from annot.study.workspace import Workspace, vocabulary_of, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
@@ -86,14 +87,25 @@ class ImportedRun:
     metadata: dict[str, Any]
 
 
-def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, advance: Advance) -> tuple[MadeRun, ...]:
+def make(
+    ws: Workspace,
+    *,
+    systems: tuple[str, ...],
+    replace: bool = False,
+    corpus: str | None = None,
+    advance: Advance,
+) -> tuple[MadeRun, ...]:
     """Rank the pool of every query by each system; by the usual ones when none is named.
 
-    A system that cannot rank for topics that are texts leaves these out, on record. Raises InputError if no topic
-    is left for it, and if a run of a system's name was imported, unless it is to be replaced.
+    corpus: rank the pools of this version of the corpus; runs of an earlier one are kept apart, as files. A system
+    that cannot rank for topics that are texts leaves these out, on record. Raises InputError if no topic is left for
+    it, and if a run of a system's name was imported, unless it is to be replaced.
     """
     states = states_of(ws)
-    inputs = _inputs(ws, systems, replace=replace, advance=advance)
+    with ws.reading() as session:
+        newest = pools.newest_version(session)
+    earlier = corpus is not None and corpus != newest
+    inputs = _inputs(ws, systems, replace=replace or earlier, corpus=corpus, advance=advance)
     if idle := [f"{system.name} needs {system.of_texts}" for system in inputs.systems if not system.topics(inputs)]:
         raise InputError(
             "all topics are texts, which not every system can rank for",
@@ -110,19 +122,28 @@ def make(ws: Workspace, *, systems: tuple[str, ...], replace: bool = False, adva
         if plugins := ws.settings.plugins.names:
             facts["plugins"] = versions_of(plugins)
         facts |= {"topics_left_out": left_out} if left_out else {}
-        measured.write_matches(ws, system.name, ranked.matches)
-        _keep(ws, *_stored(system.name, Source.BASELINE, facts, ranked.rankings))
-        note(ws, f"run/{system.name}", states)
-        size, path = sum(map(len, ranked.rankings.values())), ws.run_file(system.name)
+        facts |= {"corpus": corpus or newest} if newest else {}
+        stored = _stored(system.name, Source.BASELINE, facts, ranked.rankings)
+        if earlier:
+            path = ws.run_file(f"{corpus}/{system.name}")
+            _write(path, *stored)
+        else:
+            path = ws.run_file(system.name)
+            measured.write_matches(ws, system.name, ranked.matches)
+            _keep(ws, *stored)
+            note(ws, f"run/{system.name}", states)
+        size = sum(map(len, ranked.rankings.values()))
         made.append(MadeRun(system.name, len(ranked.rankings), size, path, ranked.given_up, left_out, system.of_texts))
         advance(done, len(inputs.systems))
     return tuple(made)
 
 
-def _inputs(ws: Workspace, names: tuple[str, ...], *, replace: bool, advance: Advance) -> study_analyses.StudyInputs:
+def _inputs(
+    ws: Workspace, names: tuple[str, ...], *, replace: bool, corpus: str | None = None, advance: Advance
+) -> study_analyses.StudyInputs:
     """Systems of these names, with what they rank. Raises InputError if a run of such a name was imported."""
     with ws.reading() as session:
-        documents = pools.documents_by_query(session)
+        documents = pools.documents_by_query(session) if corpus is None else documents_in(session, corpus)
         queries = [query for query in pools.read_queries(session) if query.query_id in documents]
         texts = pools.read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
@@ -148,7 +169,7 @@ def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
     """Notes for readers of these runs."""
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
-    few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs})
+    few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs if run.tag in facts})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
     told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
     return (*chain(*told), *sentences("commands.few_abstracts", words=vocabulary_of(ws), few=few))
@@ -206,6 +227,7 @@ def import_files(
         queries = pools.queries_by_id(session)
         candidates = _candidates(session)
         known = {run.tag: run for run in runs.read_runs(session)}
+        corpus = pools.newest_version(session)
     _check_tag(ws, tag, known, files, replace=replace)
     if not candidates:
         raise MissingInput(
@@ -242,6 +264,7 @@ def import_files(
         "rules": rules._asdict(),
         "found": {finding.what: finding.count for finding in findings},
         "metadata": metadata,
+        **({"corpus": corpus} if corpus else {}),
     }
     stored, text = _stored(tag, Source.IMPORTED, facts, rankings)
     _check_seeds(stored, known.values())
@@ -271,12 +294,17 @@ def _stored(tag: str, kind: Source, facts: Mapping[str, Any], rankings: Mapping[
 
 def _keep(ws: Workspace, stored: StoredRun, text: str) -> None:
     """Write the run and its metadata, then put it on record."""
-    write_file(ws.run_file(stored.tag), text)
-    record = {"tag": stored.tag, "kind": stored.kind, "sha256": stored.sha256, "settings": stored.facts}
-    lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
-    write_file(ws.run_file(stored.tag).with_suffix(".json"), f"{lines}\n")
+    _write(ws.run_file(stored.tag), stored, text)
     with ws.writing() as session:
         runs.put_runs(session, [stored])
+
+
+def _write(path: Path, stored: StoredRun, text: str) -> None:
+    """Write the run and its metadata."""
+    write_file(path, text)
+    record = {"tag": stored.tag, "kind": stored.kind, "sha256": stored.sha256, "settings": stored.facts}
+    lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
+    write_file(path.with_suffix(".json"), f"{lines}\n")
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:

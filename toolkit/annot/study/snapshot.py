@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import StudyVocabulary, counted, sha256_of, without_ids
+from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
 from annot.formats.input_files import json_lines, table_lines
 from annot.formats.judgements_file import OF_JUDGEMENT, decided
@@ -46,6 +46,7 @@ from annot.store.models import (
 )
 from annot.store.people import read_notices
 from annot.store.pools import (
+    documents_by_query,
     is_after,
     keep_qrels,
     read_corpus_versions,
@@ -371,6 +372,19 @@ def came_with(session: Session) -> dict[Pair, str | None]:
     }
 
 
+def documents_in(session: Session, version: str) -> dict[str, tuple[str, ...]]:
+    """Documents of the pools in a version of the corpus, by query, in the order drawn.
+
+    Raises InputError for a version that is not on record.
+    """
+    versions = read_corpus_versions(session)
+    check_name(version, [one.version for one in versions], what="--corpus")
+    has = partial(_has, versions, came_with(session), read_withdrawn(session), version)
+    documents = documents_by_query(session, withdrawn=True)
+    of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
+    return {name: docs for name, docs in of_version.items() if docs}
+
+
 def _has(
     versions: tuple[CorpusVersion, ...],
     came: Mapping[Pair, str | None],
@@ -391,15 +405,18 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
             refuse_grades_of_models(lines, name=str(ws.qrels))
 
 
-def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
-    """Qrels on disk. Raises MissingInput when they have not been written, InputError when they are not of this study's
-    queries."""
+def exported_qrels(snapshot: Snapshot, version: str | None = None) -> tuple[Qrel, ...]:
+    """Qrels on disk, of an earlier version of the corpus if one is named.
+
+    Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
+    """
     ws = snapshot.ws
-    if not ws.qrels.is_file():
-        raise MissingInput(f"{ws.qrels}: not written yet", hint=HINT)
+    path = ws.qrels if version is None else ws.qrels_of(version)
+    if not path.is_file():
+        raise MissingInput(f"{path}: not written yet", hint=HINT)
     refuse_qrels_of_models(ws)
-    with ws.qrels.open(encoding="utf-8") as lines:
-        qrels = read_qrels(lines, name=str(ws.qrels))
+    with path.open(encoding="utf-8") as lines:
+        qrels = read_qrels(lines, name=str(path))
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
     if strangers:
         raise InputError(

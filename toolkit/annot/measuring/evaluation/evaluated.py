@@ -312,6 +312,8 @@ class EvaluatedRuns:
     """Vocabulary of the study."""
     restated: RunsBeforeTopups | None = None
     """Scores before each time that the pools were topped up, and now."""
+    corpus: str | None = None
+    """Version of the corpus, if it has several."""
 
     @property
     def several(self) -> bool:

@@ -505,7 +505,7 @@ def heat_maps(
             for down, row in enumerate(counts):
                 for place, n in enumerate(row):
                     color = "white" if n > 0.6 * highest else "black"
-                    axes.text(place + 0.5, down + 0.5, f"{n:,}", ha="center", va="center", color=color)
+                    axes.text(place + 0.5, down + 0.5, f"{n:,}", ha="center", va="center", color=color, fontsize=7)
             axes.set_xticks([place + 0.5 for place in range(len(grades))], grades)
             axes.set_yticks([place + 0.5 for place in range(len(grades))], grades)
             axes.set_xlabel(second)
@@ -543,7 +543,7 @@ def overlap(sizes: Mapping[frozenset[str], int], *, order: Sequence[str], most: 
             bars.text(place, n, f" {n:,}", ha="center", va="bottom", fontsize=7, rotation=90 * (n > 99))
         bars.set_ylabel(unit)
         bars.tick_params(bottom=False)
-        dots.set_yticks(range(len(order)), [f"{name}, {totals[name]}" for name in order])
+        dots.set_yticks(range(len(order)), [f"{name}, {totals[name]:,}" for name in order])
         dots.set_ylim(len(order) - 0.4, -0.6)
         dots.set_xticks([])
         dots.spines[:].set_visible(False)

@@ -15,6 +15,7 @@ from typing import Literal
 from annot.base.names import StudyVocabulary
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
+from annot.base.words import ENGLISH
 from annot.judging.progress import AssessorProgress, ByDay, PersonByDay, QueryProgress, RunningFigure, StudyProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.agreement.coefficients import titles_of
@@ -116,18 +117,13 @@ def page(
         "figure": _figure,
         "ends": _ends,
         "missing": _missing,
-        "day": day,
+        "day": ENGLISH.date,
         "date_of": date.fromisoformat,
         "moment": lambda time: moment(time, now),
         "coefficient": lambda figure: Number(figure.value, coefficient(figure.coefficient), figure.interval),
         **{"HOURS": HOURS, "MEAN": MEAN, "SECONDS": SECONDS},
     }
     return render(TEMPLATE, values, overrides=overrides)
-
-
-def day(when: date) -> str:
-    """`14 March 2031`."""
-    return f"{when.day} {when:%B %Y}"
 
 
 def moment(time: datetime | None, now: datetime) -> str:

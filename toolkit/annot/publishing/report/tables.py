@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
@@ -16,7 +16,7 @@ from annot.base.stats.values import Undefined
 from annot.base.templating import environment
 from annot.base.words import ENGLISH_CODE
 from annot.publishing.report import cells
-from annot.publishing.report.cells import Number, p_value
+from annot.publishing.report.cells import Number, TextCell, p_value
 
 if TYPE_CHECKING:
     from annot.publishing.report.figures import Drawing
@@ -117,16 +117,6 @@ class Table:
         rest = self.caption.partition(". ")[2]
         return (rest, *self.notes) if rest else self.notes
 
-    def in_words(self, words: StudyVocabulary) -> Table:
-        """The same table, its caption, headings and notes in these words."""
-        return replace(
-            self,
-            caption=words.said(self.caption),
-            headings=tuple(map(words.said, self.headings)),
-            notes=tuple(map(words.said, self.notes)),
-            words=words,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -142,10 +132,6 @@ class Figure:
         """The first sentence of the caption."""
         return _first(self.caption)
 
-    def in_words(self, words: StudyVocabulary) -> Figure:
-        """The same drawing, described in these words."""
-        return replace(self, caption=words.said(self.caption), description=words.said(self.description))
-
 
 def _first(caption: str) -> str:
     first, dot, _ = caption.partition(". ")
@@ -157,11 +143,9 @@ class Abstract:
     """A paper as people read it; `marked` are the places of its sentences of the facet, from 0."""
 
     heading: str
-    title: str
+    title: TextCell
     sentences: tuple[str, ...]
     marked: frozenset[int]
-    language: str | None = None
-    """Its language (BCP 47) if it is another than that of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +158,6 @@ class SideBySide:
     """(grade with its name, the guideline's words)."""
     introduction: str = ""
     """A sentence above both."""
-
-    def in_words(self, words: StudyVocabulary) -> SideBySide:
-        """The same pair; its texts are those of others."""
-        return replace(self, sides=tuple(replace(side, heading=words.said(side.heading)) for side in self.sides))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,16 +175,6 @@ class Chapter:
     def tables(self) -> tuple[Table, ...]:
         """Tables of the chapter, without its figures."""
         return tuple(block for block in self.blocks if isinstance(block, Table))
-
-    def in_words(self, words: StudyVocabulary) -> Chapter:
-        """The same chapter in these words."""
-        return replace(
-            self,
-            title=words.said(self.title),
-            paragraphs=tuple(map(words.said, self.paragraphs)),
-            blocks=tuple(block.in_words(words) for block in self.blocks),
-            method=tuple(map(words.said, self.method)),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,21 +228,33 @@ class Document:
     language: str = ENGLISH_CODE
     """Language of its words (BCP 47)."""
 
-    def in_words(self, words: StudyVocabulary) -> Document:
-        """The same document in these words: whatever this program says in it, but no name that a study has."""
-        said = words.said
-        return replace(
-            self,
-            notice=self.notice and said(self.notice),
-            tiles=tuple(Tile(said(tile.name), tile.figure, said(tile.note)) for tile in self.tiles),
-            picture=self.picture and self.picture.in_words(words),
-            answers=tuple(
-                Reply(said(reply.question), said(reply.verdict), tuple(map(said, reply.sentences)))
-                for reply in self.answers
-            ),
-            body=tuple(chapter.in_words(words) for chapter in self.body),
-            appendix=tuple(chapter.in_words(words) for chapter in self.appendix),
-        )
+
+WRITTEN: dict[type, tuple[str, ...]] = {
+    Table: ("caption", "headings", "notes"),
+    Figure: ("caption", "description"),
+    SideBySide: ("sides",),
+    Abstract: ("heading",),
+    Chapter: ("title", "paragraphs", "blocks", "method"),
+    Reply: ("question", "verdict", "sentences"),
+    Document: ("notice", "tiles", "picture", "answers", "body", "appendix"),
+}
+"""Fields of a report that this program writes: titles and abstracts of papers, and names, are not among them."""
+Part = TypeVar("Part")
+
+
+def in_words(part: Part, words: StudyVocabulary) -> Part:
+    """A part of a report, such as a table, in the vocabulary of a study."""
+    made: Any = part
+    if isinstance(part, str):
+        made = words.said(part)
+    elif isinstance(part, Tile):
+        made = Tile(words.said(part.name), part.figure, words.said(part.note))
+    elif isinstance(part, tuple):
+        made = tuple(in_words(each, words) for each in part)
+    elif type(part) in WRITTEN:
+        fields: dict[str, Any] = {name: in_words(getattr(part, name), words) for name in WRITTEN[type(part)]}
+        made = replace(made, **fields, **({"words": words} if isinstance(part, Table) else {}))
+    return cast("Part", made)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -362,7 +344,7 @@ def table(
     with_field = [position for position, column in enumerate(columns) if column.field]
     figures = [cell for row in cells for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
     bracketed = any(figure.bracketed for figure in figures)
-    return Table(
+    made = Table(
         name=name,
         caption=sentence(caption, bracketed=bracketed, name=name, words=words, **values) if caption else "",
         headings=tuple(columns[position].heading for position in printed),
@@ -374,7 +356,8 @@ def table(
         notes=(*notes, *missing_figures(figures, words)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
-    ).in_words(words)
+    )
+    return in_words(made, words)
 
 
 def data_of(table: Table) -> dict[str, object]:

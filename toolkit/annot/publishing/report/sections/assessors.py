@@ -27,6 +27,7 @@ from annot.publishing.report.tables import (
     Table,
     columns_for,
     facet_column,
+    in_words,
     sentence,
     sentences,
     table,
@@ -425,7 +426,7 @@ def values_of_order(effect: AssessorEffect, words: StudyVocabulary) -> dict[str,
 
 def terminal(effect: AssessorEffect, words: StudyVocabulary) -> list[Table]:
     """Tables that `annot assessor-effect` prints."""
-    return [ranges(effect, words), *(block.in_words(words) for block in orders(effect))]
+    return [ranges(effect, words), *in_words(tuple(orders(effect)), words)]
 
 
 def ranges(effect: AssessorEffect, words: StudyVocabulary = OF_PAPERS) -> Table:

@@ -16,7 +16,7 @@ from annot.publishing.report.sections import agreement, assessors, collection, r
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, Tile, sentence, sentences
+from annot.publishing.report.tables import Chapter, Document, Fact, Reply, Table, Tile, in_words, sentence, sentences
 from annot.publishing.terms import citation_of, known_licence, licence_named
 
 QUESTIONS = {
@@ -64,7 +64,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
     """The whole report. `chain`: the files it rests on with their SHA-256, corpus first."""
     collection_settings = study.settings.collection
     values, added = _values(study), sections_added(study)
-    return Document(
+    report = Document(
         title=collection_settings.title,
         subtitle=sentence("answers.subtitle", collection=collection_settings),
         about=about(study),
@@ -97,7 +97,8 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             _rules(study),
         ),
         chain=chain,
-    ).in_words(study.words)
+    )
+    return in_words(report, study.words)
 
 
 COUNTING = ("judgements", "analyses", "assessors")
