@@ -14,7 +14,7 @@ N ?= 100000
 # What Python compiles is kept, the tests' asserts among it: to compile all anew takes half of the time before a first test.
 unexport PYTHONDONTWRITEBYTECODE
 # Studies, databases and servers of the tests lie in memory where there is enough of it: each write to a disk is waited for.
-SCRATCH = scratch=$$(mktemp -d "$$(sh tests/scratch.sh)/annot-XXXXXX") && trap 'rm -rf "$$scratch"' EXIT && export TMPDIR="$$scratch"
+SCRATCH = scratch=$$(mktemp -d "$$(sh tests/scratch.sh)/annot-XXXXXX") && trap 'rm -rf "$$scratch"' EXIT && chmod 711 "$$scratch" && export TMPDIR="$$scratch"
 QUICK = not studio and not browser and not postgres and not benchmark and not long
 
 .PHONY: demo test test-benchmarks test-long test-neural check docs bench pictures format facet-model golden wheel clean

@@ -181,7 +181,7 @@ class Recipe:
         for name, text in frozen.items():
             if name.endswith(".json"):
                 facts = json.loads(text)
-                rankings = read_run(frozen[f"{facts['tag']}.run"].splitlines(), name=name).rankings
+                rankings = read_run(frozen[f"{facts['tag']}.run"].splitlines(), name=name)
                 runs.adopt(ws, facts["tag"], rankings, facts=facts["settings"])
 
 

@@ -46,7 +46,7 @@ def csfcube(release: Release) -> tuple[Runs, list[Qrel]]:
         }
         for baseline in ("fabs_tfidf", "fabs_bm25")
     }
-    runs["specter"] = {query_id: ranking for run in release.runs for query_id, ranking in run.rankings.items()}
+    runs["specter"] = {query_id: ranking for run in release.runs.values() for query_id, ranking in run.items()}
     return runs, [Qrel(one.query_id, one.doc_id, one.grade) for one in release.decisions]
 
 

@@ -16,6 +16,7 @@ from annot.cli import draw, judge, keep, prepare
 from annot.judging.exchange.collecting import PulledProject, PullResult
 from annot.judging.exchange.sending import SentProject
 from annot.judging.rounds.labels import PulledLabels
+from annot.publishing.report import tables
 from annot.steps import changes, status
 from annot.steps import exchange as pull
 from annot.steps import imports as imports_step
@@ -194,7 +195,7 @@ def test_each_pull_of_a_watch_takes_the_study_at_once_and_notes_what_is_lost(
 def test_one_form_of_the_status_is_shown(pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(typer.BadParameter, match="expected one of them"):
         judge.status(ANY, **dict.fromkeys(pair, True))
-    monkeypatch.setattr(status, "adjudication", lambda _: [])
+    monkeypatch.setattr(status, "adjudication", lambda _: tables.Table("", "", (), (), ""))
     monkeypatch.setattr(changes, "listing", lambda _: [])
     monkeypatch.setattr(changes, "notes", lambda _: ())
     assert judge.status(ANY, adjudication=True).text == "no pairs planned yet; plan them with `annot plan`"

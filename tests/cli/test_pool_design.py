@@ -16,7 +16,7 @@ METHODS = (*TERM_AND_EMBEDDING_METHODS, "lsa")
 def overlap(folder: Path, depth: int) -> float:
     """Of a method's best the share that another has among its own, counted plainly."""
     runs = {
-        name: read_run((folder / "pools" / "rankings" / f"{name}.run").read_text().splitlines(), name=name).rankings
+        name: read_run((folder / "pools" / "rankings" / f"{name}.run").read_text().splitlines(), name=name)
         for name in METHODS
     }
     shares = []

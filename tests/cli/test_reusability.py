@@ -49,7 +49,7 @@ def test_the_losses_are_those_of_pools_drawn_without_the_method(
     lost = [one for one in judged if (one.query_id, one.doc_id) not in left]
     assert lsa["alone"] == len(lost)
     assert lsa["alone_relevant"] == sum(one.relevance >= 2 for one in lost)
-    rankings = read_run((smaller / "pools/rankings/lsa.run").read_text().splitlines(), name="lsa").rankings
+    rankings = read_run((smaller / "pools/rankings/lsa.run").read_text().splitlines(), name="lsa")
 
     def score(gone: set[tuple[str, str]]) -> float:
         """Of the ranking of the query paper, by ir_measures: what is gone is not judged, and keeps its place."""

@@ -42,7 +42,7 @@ def run_text(rankings: dict[str, list[str]], *, tag: str = "theirs") -> str:
 
 def stored(folder: Path, tag: str) -> dict[str, list[str]]:
     lines = (folder / "exports" / "runs" / f"{tag}.run").read_text().splitlines()
-    return {query: [doc.doc_id for doc in docs] for query, docs in read_run(lines, name=tag).rankings.items()}
+    return {query: [doc.doc_id for doc in docs] for query, docs in read_run(lines, name=tag).items()}
 
 
 def test_a_whole_run_comes_in_with_its_metadata_and_again_changes_nothing(study: Callable[[str], Path]) -> None:

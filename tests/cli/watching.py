@@ -11,12 +11,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import annot as package
+from annot.base import templating
 from annot.study import workspace
 
 OWN = tuple(Path(place).resolve() for place in {sys.prefix, sys.base_prefix, *package.__path__, *sys.path[1:]})
 
 
-SYSTEM = ("/proc", "/sys", "/dev", "/usr/share/zoneinfo", "/etc/localtime", "/usr/lib", "/usr/local/lib")
+SYSTEM = (
+    "/proc",
+    "/sys",
+    "/dev/null",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/pts",
+    "/usr/share/zoneinfo",
+    "/etc/localtime",
+    "/usr/lib",
+    "/usr/local/lib",
+)
 
 
 class Seen(NamedTuple):
@@ -62,8 +74,15 @@ class Watch:
 
 
 def outside(seen: list[Seen], *places: Path) -> list[Seen]:
-    """What was done beyond these folders, the temporary one, and the program's own."""
-    known = (*places, *OWN, *map(Path, SYSTEM), Path(tempfile.gettempdir()), workspace.allowed_file().parent)
+    """What was done beyond these folders, the temporary one, and those of the program and of its settings and cache."""
+    known = (
+        *places,
+        *OWN,
+        *map(Path, SYSTEM),
+        Path(tempfile.gettempdir()),
+        workspace.allowed_file().parent,
+        templating.CACHE,
+    )
     return [
         one
         for one in seen

@@ -89,7 +89,7 @@ def test_the_figures_of_a_run_are_those_of_pytrec_eval(
     asked = [word for name in MEASURES for word in ("--measure", name)]
     found = annot_done("evaluate", tag, "--convention", "trec", *asked, "--json", folder=study.root).data
     (line,) = (one for one in found["lines"] if one["run"] == tag)
-    run = read_run(study.run_file(tag).read_text().splitlines(), name=tag).rankings
+    run = read_run(study.run_file(tag).read_text().splitlines(), name=tag)
     theirs = pytrec_eval.RelevanceEvaluator(judged, {*MEASURES.values()}, relevance_level=found["relevant_from"])
     each = theirs.evaluate({name: {one.doc_id: one.score for one in docs} for name, docs in run.items()})
     assert (line["queries"], len(each), found["relevant_from"]) == (225, 225, 2)

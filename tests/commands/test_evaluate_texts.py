@@ -40,7 +40,7 @@ def test_the_figures_are_those_of_pytrec_eval_on_every_scale(tmp_path: Path, gra
     lines = {line["run"]: line for line in found["lines"] if line["run"] != "chance"}
     assert set(lines) == {"forward", "backward"}
     for tag, line in lines.items():
-        run = read_run(lines_of(ws.run_file(tag)), name=tag).rankings
+        run = read_run(lines_of(ws.run_file(tag)), name=tag)
         each = theirs.evaluate({name: {one.doc_id: one.score for one in docs} for name, docs in run.items()})
         assert (line["facet"], line["queries"]) == ("whole", 4)
         for name, of_theirs in measures.items():

@@ -53,7 +53,7 @@ def facts_of(ws: Workspace) -> dict[str, dict[str, Any]]:
 
 def first_of(ws: Workspace, tag: str) -> dict[str, str]:
     with ws.run_file(tag).open(encoding="utf-8") as lines:
-        return {query_id: ranking[0].doc_id for query_id, ranking in read_run(lines, name=tag).rankings.items()}
+        return {query_id: ranking[0].doc_id for query_id, ranking in read_run(lines, name=tag).items()}
 
 
 def test_papers_keep_their_rankings_beside_texts(mixed: Workspace, annot: Callable[..., Result]) -> None:

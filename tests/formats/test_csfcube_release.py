@@ -178,12 +178,10 @@ def test_splits_name_our_query_ids_and_cover_each_facet(release: Release) -> Non
 
 
 def test_the_ranked_pools_become_one_run_best_first(release: Release, files: dict[str, bytes]) -> None:
-    (run,) = release.runs
-    assert run.tag == "specter"
-    assert set(run.rankings) == {query.query_id for query in release.queries}
+    ((tag, run),) = release.runs.items()
+    assert tag == "specter"
+    assert set(run) == {query.query_id for query in release.queries}
     for query, rows in json.loads(files[RANKED]).items():
         query_id = f"{query}-method"
-        assert run.rankings[query_id][0].score == -rows[0][1]
-        assert [doc.score for doc in run.rankings[query_id]] == sorted(
-            (-distance for _, distance in rows), reverse=True
-        )
+        assert run[query_id][0].score == -rows[0][1]
+        assert [doc.score for doc in run[query_id]] == sorted((-distance for _, distance in rows), reverse=True)

@@ -109,9 +109,9 @@ def test_splits_and_runs_are_those_of_rated_queries_and_others_are_left_out() ->
     found = read()
     assert found.splits == {"method": {"dev": ("7-method",), "test": ()}}
     assert found.facts.left_out == ("8-result",)
-    (run,) = found.runs
-    assert run.tag == "specter"
-    assert run.rankings == {"7-method": (ScoredDoc("13", -0.5), ScoredDoc("7", -0.5))}
+    ((tag, run),) = found.runs.items()
+    assert tag == "specter"
+    assert run == {"7-method": (ScoredDoc("13", -0.5), ScoredDoc("7", -0.5))}
     assert found.facts.unranked == (("specter", "7-method", "12"),)
     assert (found.facts.papers_from, found.facts.missing_ratings) == (PAPERS, 1)
 

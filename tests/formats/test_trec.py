@@ -8,7 +8,7 @@ import math
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, in_order, ranked
-from annot.formats.trec import TrecRun, read_qrels, read_run, write_qrels, write_run
+from annot.formats.trec import read_qrels, read_run, read_tagged_run, write_qrels, write_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,8 +29,8 @@ rankings = st.dictionaries(
 def test_a_run_read_back_is_the_run_that_was_written(documents: dict[str, list[ScoredDoc]], tag: str) -> None:
     text = write_run(documents, tag=tag)
     expected = {query_id: in_order(scored) for query_id, scored in documents.items()}
-    assert read_run(io.StringIO(text), name="x.run") == TrecRun(tag, expected)
-    assert write_run(read_run(io.StringIO(text), name="x.run").rankings, tag=tag) == text
+    assert read_tagged_run(io.StringIO(text), name="x.run") == (tag, expected)
+    assert write_run(read_run(io.StringIO(text), name="x.run"), tag=tag) == text
 
 
 @settings(deadline=None)
@@ -55,7 +55,7 @@ def test_a_run_is_written_column_by_column_with_ties_by_id_and_the_digits_of_its
 
 def test_order_comes_from_the_scores_and_neither_from_the_rank_column_nor_from_the_lines() -> None:
     run = read_run(["q Q0 low 1 0.5 t\n", "q Q0 high 2 1.5e0 t\r\n", "\n", "q\tQ0\tmid  3 1 t"], name="x.run")
-    assert [doc.doc_id for doc in run.rankings["q"]] == ["high", "mid", "low"]
+    assert [doc.doc_id for doc in run["q"]] == ["high", "mid", "low"]
 
 
 def test_every_fault_of_a_run_is_listed_with_its_line() -> None:

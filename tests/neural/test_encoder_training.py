@@ -192,7 +192,7 @@ def test_weights_that_were_trained_are_ranked_with_at_once(study: Path, start: P
     trained = annot_done("encoder", "train", "ts+ot-aspire", *fixed, "--json", folder=study).data
     assert trained["path"] == "weights/ts+ot-aspire"
     annot_done("run", "ts+ot-aspire", folder=study)
-    run = read_run((study / "exports/runs/ts+ot-aspire.run").read_text().splitlines(), name="x").rankings
+    run = read_run((study / "exports/runs/ts+ot-aspire.run").read_text().splitlines(), name="x")
     assert run
     settings = json.loads((study / "exports/runs/ts+ot-aspire.json").read_text())["settings"]
     assert settings["encoder"] == "ts+ot-aspire"

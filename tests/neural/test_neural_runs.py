@@ -34,9 +34,9 @@ def made(study: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_every_run_orders_every_pool_and_says_how(study: Path, made: dict[str, dict[str, Any]]) -> None:
-    terms = read_run((study / "exports/runs/fabs_bm25.run").read_text().splitlines(), name="fabs_bm25").rankings
+    terms = read_run((study / "exports/runs/fabs_bm25.run").read_text().splitlines(), name="fabs_bm25")
     for name in NAMES:
-        found = read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name).rankings
+        found = read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name)
         assert {query: {doc.doc_id for doc in ranking} for query, ranking in found.items()} == {
             query: {doc.doc_id for doc in ranking} for query, ranking in terms.items()
         }
@@ -60,7 +60,7 @@ def test_a_second_run_reads_kept_vectors_and_gives_the_same(
 
 def test_a_run_by_sentences_keeps_what_it_matched_heaviest_first(study: Path, made: dict[str, dict[str, Any]]) -> None:
     ws = Workspace.open(study)
-    run = read_run((study / "exports/runs/ot-aspire.run").read_text().splitlines(), name="ot-aspire").rankings
+    run = read_run((study / "exports/runs/ot-aspire.run").read_text().splitlines(), name="ot-aspire")
     query_id, ranking = next(iter(run.items()))
     matched = matches_of(ws, "ot-aspire")[query_id, ranking[0].doc_id]
     weights = [match.weight for match in matched]
@@ -79,7 +79,7 @@ def test_weights_read_a_topic_that_is_a_text(study: Path, tmp_path: Path) -> Non
     annot_done("pool", "--query", "T1", "--method", "abs_tfidf", "--per-method", "5", "--grow", folder=study)
     pooled = {one["doc_id"] for one in annot_done("pool", "show", "T1", "--json", folder=study).data["entries"]}
     annot_done("run", "specter", folder=study)
-    ranked = read_run((study / "exports/runs/specter.run").read_text().splitlines(), name="specter").rankings["T1"]
+    ranked = read_run((study / "exports/runs/specter.run").read_text().splitlines(), name="specter")["T1"]
     assert {doc.doc_id for doc in ranked} == pooled
     assert len({doc.score for doc in ranked}) > 1
 
@@ -92,7 +92,7 @@ def test_vectors_in_the_corpus_win_over_weights_and_order_by_their_metric(study:
         write_vectors(made, study / "corpus" / "vectors" / name)
     annot_done("run", "specter", "house", folder=study)
     runs = {
-        name: read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name).rankings
+        name: read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name)
         for name in ("specter", "house")
     }
     assert runs["specter"] == runs["house"]

@@ -26,7 +26,7 @@ from indexed import decomposed, inputs_of
 
 
 def read_runs(study: Path, name: str) -> dict[str, Any]:
-    return read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name).rankings
+    return read_run((study / f"exports/runs/{name}.run").read_text().splitlines(), name=name)
 
 
 FACETS = {"background": ("background", "objective"), "method": ("method",)}

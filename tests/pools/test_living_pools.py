@@ -139,7 +139,7 @@ def test_every_version_is_drawn_again_from_the_files(second: Workspace) -> None:
     annot_done("check", "files", folder=second.root)
     run = second.rankings / "2027" / "abs_tfidf.run"
     text = run.read_text(encoding="utf-8")
-    assert {doc.doc_id for docs in read_run(text.splitlines(), name="2027").rankings.values() for doc in docs} == {*NEW}
+    assert {doc.doc_id for docs in read_run(text.splitlines(), name="2027").values() for doc in docs} == {*NEW}
     run.write_text(text + "\n", encoding="utf-8")
     changed = annot("check", "files", folder=second.root)
     assert (changed.exit_code, "pools/rankings/2027/abs_tfidf.run" in changed.stdout) == (1, True)

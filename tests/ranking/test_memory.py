@@ -48,9 +48,9 @@ if work == "words":
         scratch=folder, after_epoch=lambda *_: None,
     )
 else:
-    basis = word_vectors.fit(corpus, dimensions=200, iterations=1, seed=1, memory=2**30, advance=lambda *_: None)
+    basis, _ = word_vectors.fit(corpus, dimensions=200, iterations=1, seed=1, memory=2**30, advance=lambda *_: None)
     rows = word_vectors.documents(corpus, basis)
-    array_files.save(folder / "lsa", kind="l", arrays={"vectors": rows, "basis": basis.matrix}, texts={}, facts={})
+    array_files.save(folder / "lsa", kind="l", arrays={"vectors": rows, "basis": basis}, texts={}, facts={})
     assert array_files.load(folder / "lsa", kind="l").arrays["vectors"].shape == (number * PAPERS, 200)
 """
 

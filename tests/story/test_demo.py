@@ -88,7 +88,7 @@ def test_rankings_trained_just_now_are_close_to_the_frozen_ones(demonstration: D
     fresh, _ = demo.pool.fresh_rankings(ws, advance=lambda done, total: None)
     held = {name.removesuffix(".run"): text for name, text in simulated_people.frozen("rankings").items()}
     for method, by_paper in fresh.items():
-        expected = demo.read_run(held[method].splitlines(), name=method).rankings
+        expected = demo.read_run(held[method].splitlines(), name=method)
         assert by_paper.keys() == expected.keys()
         shares = []
         for paper_id, ranking in by_paper.items():

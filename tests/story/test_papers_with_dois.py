@@ -93,7 +93,7 @@ def test_ids_that_are_dois_go_through_every_command(memory: StudioOfMemory, tmp_
 
     annot("run", "fabs_tfidf")
     ranked = read_run((folder / "exports" / "runs" / "fabs_tfidf.run").read_text("utf-8").splitlines(), name="run")
-    assert {(query_id, one.doc_id) for query_id, docs in ranked.rankings.items() for one in docs} == set(pairs)
+    assert {(query_id, one.doc_id) for query_id, docs in ranked.items() for one in docs} == set(pairs)
     annot("browse")
     assert "</script><b>" not in (folder / "exports" / "browse.html").read_text("utf-8")
     assert "grade 1 by j1" in annot("trace", *pairs[0])

@@ -122,7 +122,7 @@ def test_the_baselines_keep_their_order_and_come_near_the_known_figures(csfcube:
     qrels = [Qrel(query, document, int(grade)) for query, _, document, grade in lines]
     found = {}
     for name in ("bm25", "tfidf", "tfidfcbow200", "cbow200"):
-        run = read_run((csfcube / f"exports/runs/fabs_{name}.run").read_text().splitlines(), name=name).rankings
+        run = read_run((csfcube / f"exports/runs/fabs_{name}.run").read_text().splitlines(), name=name)
         for facet in ("background", "method"):
             told = evaluate(
                 {query: [doc for doc in run[query] if doc.doc_id != papers[query]] for query in run},

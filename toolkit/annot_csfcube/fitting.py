@@ -13,7 +13,6 @@ from annot.base.names import counted, near
 from annot.base.records import CITED, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking
 from annot.formats.cleaning import CleanedPaper
 from annot.formats.input_files import csv_of, json_lines
-from annot.formats.trec import TrecRun
 
 from annot_csfcube.contents import (
     PAPERS_FILE,
@@ -265,8 +264,8 @@ class Release(Material):
     """
 
     facets: tuple[str, ...]
-    runs: tuple[TrecRun, ...]
-    """Each engine's rankings of the pools, with the negated distances as scores."""
+    runs: Mapping[str, dict[str, Ranking]]
+    """Each engine's rankings of the pools by its tag, with the negated distances as scores."""
     changed: tuple[CleanedPaper, ...]
     """The papers whose text is not that of the release, since it was cleaned."""
     facts: CsfcubeFacts
@@ -526,8 +525,8 @@ def _splits(read: Files, ratings: Ratings, faults: Faults) -> dict[str, dict[str
 
 def _runs(
     read: Files, ratings: Ratings, faults: Faults
-) -> tuple[tuple[TrecRun, ...], tuple[tuple[str, str, str], ...]]:
-    """The runs, and (tag, query, candidate) of each rated candidate that one leaves out."""
+) -> tuple[dict[str, dict[str, Ranking]], tuple[tuple[str, str, str], ...]]:
+    """The runs by tag, and (tag, query, candidate) of each rated candidate that one leaves out."""
     runs: dict[str, dict[str, Ranking]] = {}
     unranked = []
     for (tag, facet), rankings in read.runs.items():
@@ -542,7 +541,7 @@ def _runs(
                     faults.add(f"query {query}: candidate {doc_id} is not in its pool", place=place)
             unranked += [(tag, query_id, doc_id) for doc_id in rated if doc_id not in ranked]
             runs.setdefault(tag, {})[query_id] = by_id[query_id]
-    return tuple(TrecRun(tag, rankings) for tag, rankings in runs.items()), tuple(unranked)
+    return runs, tuple(unranked)
 
 
 def _rated(

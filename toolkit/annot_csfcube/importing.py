@@ -73,7 +73,7 @@ def import_release(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRel
             for paper in release.papers:
                 writer.add(paper)
         corpus_facts.write_corpus_manifest(ws)
-        run_files = {run.tag: trec.write_run(run.rankings, tag=run.tag) for run in release.runs}
+        run_files = {tag: trec.write_run(rankings, tag=tag) for tag, rankings in release.runs.items()}
         with ws.writing() as session:
             _store(session, release, run_files, digest.hexdigest(), settings=ws.settings)
             facts = {**imported.counts, "cleaned": cleaning.facts}

@@ -306,7 +306,7 @@ def _freeze_rankings(ws: Workspace, *, advance: Advance) -> dict[str, float]:
     fresh, _ = pool.fresh_rankings(ws, advance=advance)
     frozen = simulated_people.frozen("rankings")
     overlap = {
-        method: _overlap(by_paper, read_run(frozen[f"{method}.run"].splitlines(), name=method).rankings)
+        method: _overlap(by_paper, read_run(frozen[f"{method}.run"].splitlines(), name=method))
         for method, by_paper in fresh.items()
     }
     for name, text in frozen.items():
@@ -334,7 +334,7 @@ def _runs(ws: Workspace, *, frozen: bool) -> None:
     for name, text in files.items():
         if name.endswith(".run"):
             record = json.loads(files[name.replace(".run", ".json")])
-            rankings = read_run(text.splitlines(), name=name).rankings
+            rankings = read_run(text.splitlines(), name=name)
             run.adopt(ws, record["tag"], rankings, facts=record["settings"])
 
 

@@ -25,16 +25,14 @@ from annot.formats.input_files import read_models, unicode_of_start
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TrecRun:
-    """The rankings of one engine, by query id, under its tag."""
-
-    tag: str
-    rankings: dict[str, Ranking]
+def read_run(lines: Iterable[str], *, name: str) -> dict[str, Ranking]:
+    """The rankings of a run by query id, read as `read_tagged_run` reads it."""
+    return read_tagged_run(lines, name=name)[1]
 
 
-def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
-    """The run in lines of `query_id Q0 doc_id rank score tag`, separated by white space; empty lines are skipped.
+def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, Ranking]]:
+    """The tag of a run and its rankings by query id, from lines of `query_id Q0 doc_id rank score tag`, separated by
+    white space; empty lines are skipped.
 
     The rank column and the order of the lines are ignored, as trec_eval does: documents are ordered by score, then by
     id. Scores are finite numbers, higher is better, and keep all their digits.
@@ -60,7 +58,7 @@ def read_run(lines: Iterable[str], *, name: str) -> TrecRun:
         documents[doc_id] = value or 0.0
     faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {query_id: in_order(documents.items()) for query_id, documents in scored.items()}
-    return TrecRun(tag or "", rankings)
+    return tag or "", rankings
 
 
 def _columns(lines: Iterable[tuple[int, str]], number: int, faults: Faults) -> list[list[str]]:

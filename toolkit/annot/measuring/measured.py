@@ -16,7 +16,7 @@ from annot.base.records import GROWN, Decision, Judgement, Pool, Qrel, Ranking, 
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
-from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches, read_run
+from annot.formats.trec import ENDING, Match, Matches, match_lines, read_matches, read_tagged_run
 from annot.measuring.agreement.coefficients import COEFFICIENTS, HEADLINE
 from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.measuring.diagnosis import findings
@@ -408,10 +408,10 @@ def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[
         raise MissingInput(f"{ws.runs}: no runs", hint="make baselines with `annot run`, or give run files")
     runs: dict[str, dict[str, Ranking]] = {}
     for path in paths:
-        run = read_run(given_text(path, expected="a TREC run").splitlines(), name=str(path))
-        if run.tag in runs:
-            raise InputError(f"{path}: the tag {run.tag!r} is also in another file")
-        runs[run.tag] = run.rankings
+        tag, rankings = read_tagged_run(given_text(path, expected="a TREC run").splitlines(), name=str(path))
+        if tag in runs:
+            raise InputError(f"{path}: the tag {tag!r} is also in another file")
+        runs[tag] = rankings
     return runs
 
 

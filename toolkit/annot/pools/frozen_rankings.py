@@ -220,7 +220,7 @@ def _manifest(ws: Workspace) -> dict[str, Any]:
 def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Iterable[str]) -> dict[str, Ranking]:
     text = _text(ws, method, manifest)
     # A topic without a usable token has an empty ranking, and so no line in the file; without any line all have.
-    rankings = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")).rankings if text else {}
+    rankings = read_run(text.splitlines(), name=str(ws.rankings / f"{method}.run")) if text else {}
     by_topic = {topic_id: rankings.get(topic_id, ()) for topic_id in topics}
     if "/" not in method:
         return by_topic

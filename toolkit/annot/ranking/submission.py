@@ -227,7 +227,7 @@ def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the imported ranking", hint=HINT)
     text = text_of(path, read_manifest(told_by, hint=HINT), told_by=told_by, hint=HINT)
-    return read_run(text.splitlines(), name=str(path)).rankings
+    return read_run(text.splitlines(), name=str(path))
 
 
 def keep_imported(ws: Workspace, method: str, rankings: Mapping[str, Ranking], *, about: Mapping[str, Any]) -> None:

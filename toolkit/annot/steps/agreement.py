@@ -173,7 +173,7 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
     )
     folder = ws.exports if out is None else out
     write_file(folder / MARKDOWN, pages.markdown(made))
-    write_file(folder / PAGE, pages.page(made, overrides=ws.root / "templates", language=pages.language_of(ws)))
+    write_file(folder / PAGE, pages.page(made, overrides=ws.root / "templates"))
     return WrittenMeeting(
         folder / PAGE,
         meeting.since,

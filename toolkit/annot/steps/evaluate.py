@@ -360,7 +360,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[reusabil
     notice = " ".join(filter(None, (study.Study(snapshot).notice, *untrue))) or None
     made = single_pages.certificate_page(certificate, snapshot.words, title=ws.settings.collection.title, notice=notice)
     measured.keep(ws, FIGURES, measured.as_text(certificate), tell=tell)
-    text = pages.page(made, overrides=ws.root / "templates", language=pages.language_of(ws))
+    text = pages.page(made, overrides=ws.root / "templates")
     write_pages(ws.exports, {MARKDOWN: pages.markdown(made), PAGE: text})
     return certificate, ws.exports / PAGE
 

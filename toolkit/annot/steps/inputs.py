@@ -358,8 +358,7 @@ def runs_in(source: Any, *, name: str) -> RunsByTag:
     `{query: [documents, best first]}`; a list of these; or `{tag: any of these}`. Raises InputError with every fault.
     """
     if isinstance(source, str | os.PathLike):
-        run = trec.read_run(given_text(Path(source), expected=TREC).splitlines(), name=str(source))
-        return {run.tag: run.rankings}
+        return dict([trec.read_tagged_run(given_text(Path(source), expected=TREC).splitlines(), name=str(source))])
     if isinstance(source, pd.DataFrame):
         return _runs_of_frame(source, name)
     if isinstance(source, Mapping):

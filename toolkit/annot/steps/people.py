@@ -13,7 +13,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assessor, PairKey, grouped
 from annot.base.templating import render
-from annot.base.words import ENGLISH_CODE, Words, languages
+from annot.base.words import ENGLISH_CODE, Words
 from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, front, server, tasks
@@ -134,7 +134,6 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
 def change_language(ws: Workspace, pseudonym: str, *, language: str, dry_run: bool) -> tuple[str, Notes]:
     """Give a person screens, instructions and letters in another language. Returns the change in words, and notes."""
     person = _everyone_with(ws, pseudonym)[pseudonym]
-    check_name(language, languages(ws.root / "templates"), what="language")
     guidelines.words_in(ws, language)
     before = person.language or ws.settings.judging.language
     if person.language == language:
@@ -143,11 +142,8 @@ def change_language(ws: Workspace, pseudonym: str, *, language: str, dry_run: bo
         return f"{pseudonym}: would change the language from {before} to {language}", ()
     with ws.writing() as session:
         people.set_language(session, pseudonym, language)
-        answered = _has_answered(session, pseudonym)
-    notes = ["`annot push` sends it; answered pairs stay as they were shown"]
-    if answered and before != language:
-        notes.append(f"{pseudonym} has judged in {before} so far; the report tells the languages apart")
-    return f"{pseudonym}: language {language}, was {before}", tuple(notes)
+    note = "`annot push` sends it; answered pairs stay as they were shown, and the report tells the languages apart"
+    return f"{pseudonym}: language {language}, was {before}", (note,)
 
 
 def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool) -> tuple[str, Notes]:

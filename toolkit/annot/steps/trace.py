@@ -23,7 +23,7 @@ from annot.base.records import (
     Source,
     Topic,
 )
-from annot.formats.trec import read_run
+from annot.formats.trec import read_tagged_run
 from annot.pools.pooling import versions_by_document
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
@@ -184,9 +184,9 @@ def _ranks(folder: Path, pair: Pair) -> Iterator[tuple[str, int | None]]:
     query_id, doc_id = pair
     for path in sorted(folder.glob("*.run")):
         with path.open(encoding="utf-8") as lines:
-            run = read_run(lines, name=str(path))
-        ranked = [document.doc_id for document in run.rankings.get(query_id, ())]
-        yield run.tag, ranked.index(doc_id) + 1 if doc_id in ranked else None
+            tag, rankings = read_tagged_run(lines, name=str(path))
+        ranked = [document.doc_id for document in rankings.get(query_id, ())]
+        yield tag, ranked.index(doc_id) + 1 if doc_id in ranked else None
 
 
 def _answers(

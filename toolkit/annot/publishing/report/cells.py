@@ -163,6 +163,13 @@ class Number:
         return f"{sign}{self.say.marked(text)}{self.kind.unit}"
 
 
+class TextCell(str):
+    """A text of the study."""
+
+    language: str | None = None
+    """Its language (BCP 47) if it is another than that of the page."""
+
+
 def measured(figure: Estimate | Share, kind: Quantity) -> Number:
     """A figure that comes with its interval."""
     return Number(figure.value, kind, figure.interval)

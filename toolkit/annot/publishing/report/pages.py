@@ -14,7 +14,6 @@ from markupsafe import Markup
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
 from annot.base.templating import converter, render
-from annot.base.words import ENGLISH_CODE
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.figures import described
@@ -297,11 +296,7 @@ def report_files(study: Study) -> dict[str, str]:
         files[EFFECT_FILE] = as_text(study.effect)
     report = document(study, chain=tuple(_chain(ws, files)))
     pages = {"report.md": markdown(report), "report.tex": latex(report)}
-    return (
-        files
-        | pages
-        | {REPORT_FILE: page(report, overrides=ws.root / "templates", language=ws.settings.collection.language)}
-    )
+    return files | pages | {REPORT_FILE: page(report, overrides=ws.root / "templates")}
 
 
 def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -314,15 +309,11 @@ def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]
             yield name, sha256_of(ws.root / name)
 
 
-def language_of(ws: Workspace) -> str:
-    """Language of the texts that the pages quote (BCP 47)."""
-    return ws.settings.collection.language
-
-
-def page(document: Document, *, overrides: Path | None, language: str = ENGLISH_CODE) -> str:
-    """The page. `overrides` is a folder whose `report.html.j2` wins over the package's. language: of quoted texts."""
+def page(document: Document, *, overrides: Path | None) -> str:
+    """The page. `overrides` is a folder whose `report.html.j2` wins over the package's."""
     helpers: dict[str, Any] = {"inline": inline_markup, "parts": parts, "described": described, "formatted": formatted}
-    values = {"document": document, "language": language, "page_language": document.language, **helpers}
+    # `language` is for templates of studies that were made with 1.0.
+    values = {"document": document, **dict.fromkeys(("page_language", "language"), document.language), **helpers}
     return render("report.html.j2", values, overrides=overrides)
 
 

@@ -13,6 +13,7 @@ from annot.base.words import ENGLISH, Words
 from annot.judging.exchange.outgoing import languages_of
 from annot.judging.guideline_faults import criteria_of, read_pages
 from annot.labelstudio.tasks import IN_ENGLISH, Languages, spoken
+from annot.publishing.report.cells import TextCell
 from annot.publishing.report.tables import Abstract, SideBySide
 from annot.store.facet_labels import read_labels
 from annot.store.shown import Display, ShownVersion
@@ -176,7 +177,7 @@ def side_by_side(
     return SideBySide(
         summary,
         tuple(
-            Abstract(name, text.title, _sentences(text), frozenset(marks), _other_language(text, screens.languages))
+            Abstract(name, text_cell(text.title, text, screens.languages, say), _sentences(text), frozenset(marks))
             for name, text, marks in sides
             if text
         ),
@@ -185,20 +186,8 @@ def side_by_side(
     )
 
 
-def _other_language(text: Paper | Topic, languages: Languages) -> str | None:
-    language = spoken(text, languages)
-    return None if language == languages.documents else language
-
-
-class TextCell(str):
-    """A text of the study in a table."""
-
-    language: str | None = None
-    """Its language (BCP 47) if it is another than that of the page."""
-
-
 def text_cell(shown: str, text: Paper | Topic, languages: Languages, say: Words = ENGLISH) -> TextCell:
-    """A text as a cell of a table. say: the words of the page."""
+    """A text of the study as a page shows it. say: the words of the page."""
     cell, language = TextCell(shown), spoken(text, languages)
     cell.language = None if language == say.language else language
     return cell

@@ -11,6 +11,7 @@ from annot.base.records import Judgement, Paper, Topic
 from annot.base.stats.values import Estimate
 from annot.base.words import ENGLISH, ENGLISH_CODE, Words
 from annot.judging.comments import Meeting
+from annot.labelstudio.tasks import IN_ENGLISH, Languages
 from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells, side_by_side
@@ -145,20 +146,15 @@ def meeting_page(
     topics: Mapping[str, Paper | Topic] = {**titles, **texts}
     heads = side_by_side.heads(words, say)
 
-    def titled(texts: Mapping[str, Paper | Topic], topic_or_doc: str, name: str) -> str:
-        text = texts.get(topic_or_doc)
-        if text is None or not text.title:
-            return name
-        return side_by_side.text_cell(f"{text.title} ({name})", text, screens.languages, say)
-
     def columns_of(judgement: Callable[[Row], Judgement]) -> list[Column[Row]]:
         """The pair of a row."""
 
         def query(row: Row) -> str:
-            return titled(topics, query_papers[judgement(row).query_id], judgement(row).query_id)
+            topic = query_papers[judgement(row).query_id]
+            return _title(topics, topic, judgement(row).query_id, screens.languages, say)
 
         def document(row: Row) -> str:
-            return titled(titles, judgement(row).doc_id, judgement(row).doc_id)
+            return _title(titles, judgement(row).doc_id, judgement(row).doc_id, screens.languages, say)
 
         facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
         return [facet, Column(heads[0], query), Column(heads[1], document)]
@@ -289,6 +285,17 @@ def _side_by_side(
         summary=f"{number}. {heading}: {(candidate and candidate.title) or pair[1]}",
         say=say,
     )
+
+
+def _title(
+    texts: Mapping[str, Paper | Topic],
+    topic_or_doc: str,
+    name: str,
+    languages: Languages = IN_ENGLISH,
+    say: Words = ENGLISH,
+) -> str:
+    text = texts.get(topic_or_doc)
+    return side_by_side.text_cell(f"{text.title} ({name})", text, languages, say) if text and text.title else name
 
 
 def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -> Table:

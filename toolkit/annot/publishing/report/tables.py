@@ -16,7 +16,7 @@ from annot.base.stats.values import Undefined
 from annot.base.templating import environment
 from annot.base.words import ENGLISH_CODE
 from annot.publishing.report import cells
-from annot.publishing.report.cells import Number, p_value
+from annot.publishing.report.cells import Number, TextCell, p_value
 
 if TYPE_CHECKING:
     from annot.publishing.report.figures import Drawing
@@ -143,11 +143,9 @@ class Abstract:
     """A paper as people read it; `marked` are the places of its sentences of the facet, from 0."""
 
     heading: str
-    title: str
+    title: TextCell
     sentences: tuple[str, ...]
     marked: frozenset[int]
-    language: str | None = None
-    """Its language (BCP 47) if it is another than that of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
