@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from annot.base import templating
 from annot.base.errors import InputError
 from annot.base.templating import render
 from annot.base.words import read_words
@@ -90,3 +92,20 @@ def test_a_template_reaches_nothing_behind_the_values_it_is_given(
     with pytest.raises(InputError, match=r"x\.md\.j2:1: .*unsafe"):
         render("x.md.j2", {"render": render}, overrides=folder)
     assert not (tmp_path / "was_here").exists()
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_packaged_templates_are_kept_compiled_and_those_of_studies_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_writable: bool
+) -> None:
+    study = write(tmp_path / "study", "x.txt.j2", "{{ n }}")
+    place = tmp_path / "kept" if is_writable else study / "x.txt.j2" / "kept"
+    monkeypatch.setattr(templating, "CACHE", place)
+    for times_compiled in (2, 1 if is_writable else 2):
+        monkeypatch.setattr(templating, "_COMPILED", templating.TemplateCache())
+        jinja = templating.environment(overrides=study)
+        with patch.object(jinja, "_compile", wraps=jinja._compile) as compiling:
+            jinja.get_template("judge.xml.j2")
+            assert jinja.get_template("x.txt.j2").render(n=1) == "1"
+        assert compiling.call_count == times_compiled
+    assert len([*place.glob("*")]) == is_writable
