@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need beside Python: Chromium, Caddy, PostgreSQL, LaTeX and systemd's checks, each unless it works here. As root on Debian it
+# Installs what the tests need beside Python: Chromium, Caddy, PostgreSQL, LaTeX, fonts and systemd's checks, each unless it works here. As root on Debian it
 # installs them; elsewhere it prints the command, and the tests that need them are skipped with the reason.
 set -eu
 missing=""
@@ -15,6 +15,9 @@ if [ -z "$postgres" ]; then missing="$missing postgresql"; fi
 if ! works pdflatex || ! latex article.cls booktabs.sty longtable.sty; then missing="$missing texlive-latex-recommended"; fi
 if ! works lualatex || ! latex luaotfload.sty; then missing="$missing texlive-luatex"; fi
 if ! latex lmodern.sty; then missing="$missing lmodern"; fi
+# Screens in Chinese and Hindi are measured in letters, not in boxes.
+if [ "$(fc-list :lang=zh 2>/dev/null | wc -l)" = 0 ]; then missing="$missing fonts-wqy-microhei"; fi
+if [ "$(fc-list :lang=hi 2>/dev/null | wc -l)" = 0 ]; then missing="$missing fonts-lohit-deva"; fi
 if [ -z "$missing" ]; then exit 0; fi
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     export DEBIAN_FRONTEND=noninteractive
