@@ -33,7 +33,7 @@ from annot.store.models import StoredRun
 from annot.store.pools import read_corpus_versions, read_pools, read_sample
 from annot.study.outcome import Pair
 from annot.study.provenance import note
-from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
+from annot.study.snapshot import Snapshot, documents_in, exported_qrels, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, read_entered, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -77,6 +77,12 @@ def evaluate(
     if corpus is not None:
         check_name(corpus, versions, what="--corpus")
     earlier = corpus if versions and corpus != versions[-1] else None
+    if earlier is not None and snapshot.sample is not None:
+        with ws.reading() as session:
+            documents = documents_in(session, earlier)
+        # Each pair was drawn with a probability of its own, which pairs that came later do not change.
+        pairs = {pair: row for pair, row in snapshot.sample.pairs.items() if pair[1] in documents.get(pair[0], ())}
+        snapshot = replace(snapshot, sample=snapshot.sample._replace(pairs=pairs))
     qrels = exported_qrels(snapshot, earlier)
     found = _named(ws, runs, snapshot.runs) if earlier is None else _of_version(snapshot, earlier, versions, runs)
     if earlier is None and versions:
