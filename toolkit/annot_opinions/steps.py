@@ -224,14 +224,15 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         shown = display_parts(session, (call.shown_sha256 for call in calls))
         waiting = waiting_pairs(session)
         before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
-        gold = trials.read_gold(session)
+        gone = pools.withdrawn_ids(session)
+        gold = [row for row in trials.read_gold(session) if row.doc_id not in gone]
         facets = {query.query_id: query.facet for query in pools.read_queries(session)}
         settings = _settings_of(ws, name)
         asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
         early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
         around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
         recorded = content(session, {display["prompt"] for display in around.values()})
-    pairs = on_record.selected_pairs(ws, selection)
+    pairs = [pair for pair in on_record.selected_pairs(ws, selection) if pair[1] not in gone]
     examples = _examples_of(name, settings, before, gold, facets, pairs)
     shown_as_examples = {example.pair for example in examples}
     put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}

@@ -185,13 +185,15 @@ def withdraw(
             )
         if not dry_run:
             _refuse_sampled(session, new)
+            # Another process may have withdrawn some of them meanwhile.
+            new = tuple(doc_id for doc_id in new if doc_id not in read_withdrawn(session))
             now, maker = moment_now(), getpass.getuser()
             why = " ".join(reason.split())
             withdraw_documents(session, [WithdrawnDocument(doc_id, newest, why, maker, now) for doc_id in new])
         pooled = pools.documents_by_query(session, withdrawn=True)
         pairs = {(query_id, doc_id) for query_id, docs in pooled.items() for doc_id in {*docs} & {*wanted}}
         judged = {question.pair for _, question in answered_of(session)}
-    known = tuple(doc_id for doc_id in wanted if doc_id in recorded)
+    known = tuple(doc_id for doc_id in wanted if doc_id not in new)
     return Withdrawal(new, known, newest, len(pairs), len(pairs & judged))
 
 

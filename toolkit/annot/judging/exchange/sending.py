@@ -21,6 +21,7 @@ from annot.store import people, projects
 from annot.store.answers import note_opinions
 from annot.store.models import Kind, Notice, StoredRound
 from annot.store.people import record_notices
+from annot.store.pools import withdrawn_ids
 from annot.store.shown import ShownVersion, keep_contents, note_shown, record_versions
 from annot.study.workspace import Workspace
 
@@ -158,11 +159,12 @@ def _send(
             questions_by_key = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
             noted = projects.read_tasks(session, project.project)
+            gone = withdrawn_ids(session)
         remote_id, project_notes = servers.bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)
-        stale = _stale(listed, outgoing, questions_by_key, noted)
+        stale = _stale(listed, outgoing, questions_by_key, noted, gone)
         delivery = deliver(gateway, remote_id, tasks, listed=listed, answered=answered, stale=stale, advance=counter)
         ids = {
             question: task_id for question in outgoing.tasks if (task_id := delivery.task_ids.get(pair_key(*question)))
@@ -177,12 +179,12 @@ def _send(
                 note_shown(session, project.project, shown, since=since, fresh=fresh)
                 record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
-                if stored == "adjudicate":
-                    # All that are not there, not only these: a kill may have come between deleting and forgetting.
-                    staying = {task.key for task in listed} - {task.key for task in stale}
-                    ended = noted.keys() - outgoing.tasks.keys()
-                    gone = [question for question in ended if pair_key(*question) not in staying]
-                    projects.forget_tasks(session, project.project, gone)
+                # All that are not there, not only these: a kill may have come between deleting and forgetting.
+                staying = {task.key for task in listed} - {task.key for task in stale}
+                ended = noted.keys() - outgoing.tasks.keys()
+                lost = [question for question in ended if pair_key(*question) not in staying]
+                lost = [question for question in lost if stored == "adjudicate" or question.doc_id in gone]
+                projects.forget_tasks(session, project.project, lost)
         withdrawn = stale if stored == "adjudicate" else []
         # A dispute that was opened again is another one; a pair that moved in the order is the same.
         new, updated = delivery.sent, delivery.updated
@@ -292,11 +294,13 @@ def _stale(
     outgoing: OutgoingProject,
     questions: Mapping[str, PairKey],
     noted: Collection[PairKey],
+    gone: Collection[str],
 ) -> list[StudioTask]:
     """Unanswered tasks to delete; those that are still asked are sent again.
 
     These are tasks with a text that was corrected since; in judging also tasks that come before an earlier one; in
-    adjudication also pairs that are no dispute any more, and disputes whose opinions have changed.
+    adjudication also pairs that are no dispute any more, and disputes whose opinions have changed; and everywhere those
+    of withdrawn documents (`gone`).
     """
     tasks = {pair_key(*question): task for question, task in outgoing.tasks.items()}
     waiting = [task for task in listed if not task.annotations]
@@ -311,4 +315,9 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
+    stale |= {
+        task.task_id
+        for task in waiting
+        if (question := questions.get(task.key or "")) is not None and question.doc_id in gone
+    }
     return [task for task in listed if task.task_id in stale]
