@@ -12,7 +12,7 @@ What can be used from Python; each loads what it needs when it is first used:
 
 from typing import TYPE_CHECKING
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 __all__ = [
     "AnnotError",
