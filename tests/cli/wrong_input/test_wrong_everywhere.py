@@ -34,6 +34,7 @@ USUAL = {
     "encoder contexts": "full.jsonl --out contexts.jsonl",
     "encoder examples": "specter-id --out examples",
     "corpus add": "papers.jsonl",
+    "corpus withdraw": "papers.jsonl --reason retracted",
     "import --as citations": "papers.jsonl",
     "import --as csfcube": "release",
     "import --as judgements": "mine.csv",

@@ -53,6 +53,13 @@ WRONG: dict[str, Wrong] = {
     "corpus add: a dataset that is none": Wrong(
         "corpus add", "cranfeld --format irds", ("cranfeld: not a dataset of ir_datasets", "did you mean 'cranfield'?")
     ),
+    "corpus withdraw: an id that no paper has": Wrong(
+        "corpus withdraw",
+        "ids.txt --reason retracted --version 2",
+        ("fic9999",),
+        "pooled",
+        spoil=write("ids.txt", "fic0101\nfic9999\n"),
+    ),
     "corpus show: no papers": Wrong("corpus show", "", ("no papers", "annot corpus add")),
     "import --as citations: no corpus": Wrong(
         "import --as citations", "papers.jsonl", ("manifest.json: missing", "annot corpus add")
