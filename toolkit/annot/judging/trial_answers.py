@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,8 +115,8 @@ def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
     settings = ws.settings.training
     trained = []
     for name, assigned in by_person(trials.read_assignments(session, TRAIN)).items():
-        left = {pair for pair in assigned if pair[1] in gone and pair not in answers.get(name, {})}
-        own_gold = {pair: golden[pair] for pair in assigned if pair in golden and pair not in left}
+        kept = staying(assigned, gone, answers.get(name, {}))
+        own_gold = {pair: golden[pair] for pair in kept if pair in golden}
         answered = [answer for pair, answer in answers.get(name, {}).items() if pair in own_gold and answer.counts]
         agreement, furthest = _against(ws, grades_of(answered), own_gold, papers)
         shown = {tuple(pair) for pair in recorded.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
@@ -167,6 +167,11 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[HiddenGoldResult, .
             HiddenGoldResult(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers))
         )
     return tuple(results)
+
+
+def staying(pairs: Iterable[Pair], gone: Collection[str], kept: Collection[Pair]) -> list[Pair]:
+    """The pairs whose documents were not withdrawn (`gone`), or that are `kept` all the same."""
+    return [pair for pair in pairs if pair[1] not in gone or pair in kept]
 
 
 def on_record(trained: TrainedAssessor) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def _send(
     """Send each project, every task once, and remember the server's ids; a row and notes for each."""
     server, version, stored = gateway.identity(), gateway.version(), part.stored
     # Questions about papers are not on record.
-    of_pairs = stored != "labels"
+    of_pairs, disputes = stored != "labels", stored == "adjudicate"
     with ws.writing() as session:
         keep_contents(session, _contents(projects_out))
     counter = counting(advance, total=sum(len(project_out.tasks) for project_out in projects_out))
@@ -182,10 +182,8 @@ def _send(
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
                 staying = {task.key for task in listed} - {task.key for task in stale}
                 ended = noted.keys() - outgoing.tasks.keys()
-                lost = [question for question in ended if pair_key(*question) not in staying]
-                lost = [question for question in lost if stored == "adjudicate" or question.doc_id in gone]
-                projects.forget_tasks(session, project.project, lost)
-        withdrawn = stale if stored == "adjudicate" else []
+                projects.forget_tasks(session, project.project, _lost(ended, staying, None if disputes else gone))
+        withdrawn = stale if disputes else []
         # A dispute that was opened again is another one; a pair that moved in the order is the same.
         new, updated = delivery.sent, delivery.updated
         new, updated = (new, updated + delivery.renewed) if stored == "judge" else (new + delivery.renewed, updated)
@@ -289,6 +287,17 @@ def _now_shown(
     }
 
 
+def _lost(ended: Iterable[PairKey], staying: Collection[str | None], gone: Collection[str] | None) -> list[PairKey]:
+    """The questions without a task on the server, and with a withdrawn document; None takes every document."""
+    of_them = (question for question in ended if gone is None or question.doc_id in gone)
+    return [question for question in of_them if pair_key(*question) not in staying]
+
+
+def _with_keys(tasks: Iterable[StudioTask], keys: Collection[str]) -> set[int]:
+    """The server's numbers of the tasks with these keys."""
+    return {task.task_id for task in tasks if task.key in keys}
+
+
 def _stale(
     listed: Sequence[StudioTask],
     outgoing: OutgoingProject,
@@ -315,9 +324,6 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
-    stale |= {
-        task.task_id
-        for task in waiting
-        if (question := questions.get(task.key or "")) is not None and question.doc_id in gone
-    }
+    keys = {key for key, question in questions.items() if question.doc_id in gone}
+    stale |= _with_keys(waiting, keys)
     return [task for task in listed if task.task_id in stale]

@@ -161,7 +161,7 @@ class TrainingRound(collecting.Round):
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *assigned_before}):
             current = [pair for pair in assigned_before.get(name, {}) if pair in golden]
-            present = [pair for pair in golden if pair in current or pair[1] not in gone]
+            present = trial_answers.staying(golden, gone, current)
             free = [pair for pair in present if pair in current or pair not in planned.get(name, {})]
             if left_out := len(present) - len(free):
                 notes.append(f"{name}: left out {counted(left_out, 'gold pair')} that the plan gives to {name}")
