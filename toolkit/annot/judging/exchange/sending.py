@@ -293,8 +293,9 @@ def _lost(ended: Iterable[PairKey], staying: Collection[str | None], gone: Colle
     return [question for question in of_them if pair_key(*question) not in staying]
 
 
-def _with_keys(tasks: Iterable[StudioTask], keys: Collection[str]) -> set[int]:
-    """The server's numbers of the tasks with these keys."""
+def _of_withdrawn(tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]) -> set[int]:
+    """The server's numbers of the tasks about withdrawn documents."""
+    keys = {key for key, question in questions.items() if question.doc_id in gone}
     return {task.task_id for task in tasks if task.key in keys}
 
 
@@ -324,6 +325,5 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
-    keys = {key for key, question in questions.items() if question.doc_id in gone}
-    stale |= _with_keys(waiting, keys)
+    stale |= _of_withdrawn(waiting, questions, gone)
     return [task for task in listed if task.task_id in stale]
