@@ -5,25 +5,36 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 import pytrec_eval
 from annot.base.errors import InputError
-from annot.base.records import GROWN, Addition, Draw, PoolEntry, nested
+from annot.base.records import GROWN, Addition, Draw, Gold, PoolEntry, nested
+from annot.corpus import versions
 from annot.corpus.versions import VersionWanted, withdraw
 from annot.formats.trec import read_qrels, read_run
 from annot.judging.plan_on_record import check
 from annot.judging.stage import next_of
+from annot.judging.trial_answers import FEEDBACK, ROUNDS, TRIAL, training_of
+from annot.judging.trial_draws import assigned
 from annot.labelstudio.tasks import split_key
 from annot.pools.drawn_pools import write_pools
 from annot.steps import corpus, plan, qrels
-from annot.store import facet_labels
-from annot.store.pools import documents_by_query, read_corpus_versions, read_pools, read_rankings_sha256, replace_pools
+from annot.store import facet_labels, trials
+from annot.store.pools import (
+    documents_by_query,
+    read_corpus_versions,
+    read_pools,
+    read_rankings_sha256,
+    read_withdrawn,
+    replace_pools,
+)
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from small_study import LABELS
 from study_stages import quietly
-from worlds import Pair, World
+from worlds import QUERY, Pair, World
 
 NEW = "late-1"
 SECOND = VersionWanted("2027", "2026", "snapshot of May")
@@ -202,7 +213,7 @@ def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_sc
         qrel = nested((query_id, doc_id, grade) for (query_id, doc_id), grade in grades(judged.ws, file).items())
         measures = pytrec_eval.RelevanceEvaluator(qrel, {"ndcg", "map"})
         for tag in ("fabs_tfidf", "fabs_bm25"):
-            run = read_run((folder / f"{tag}.run").read_text("utf-8").splitlines(), name=tag).rankings
+            run = read_run((folder / f"{tag}.run").read_text("utf-8").splitlines(), name=tag)
             scores = {query_id: {doc.doc_id: doc.score for doc in docs} for query_id, docs in run.items()}
             assert (NEW in scores[judged.pairs[0][0]]) is (data is now)
             expected = measures.evaluate(scores)
@@ -212,7 +223,7 @@ def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_sc
     assert [topup["method"] for topup in restated["topups"]] == ["version 2027 of the corpus"]
     assert annot("run", "--corpus", "2025", folder=judged.folder).exit_code == 2
     about = json.loads((judged.ws.runs / "2026" / "fabs_bm25.json").read_text("utf-8"))
-    assert about["settings"]["corpus"] == "2026"
+    assert (about["settings"]["corpus"], about["settings"]["weights_from"]) == ("2026", "2027")
 
 
 @pytest.mark.parametrize(
@@ -227,3 +238,91 @@ def test_nothing_is_withdrawn_by_a_wrong_list(second: World, ids: list[str], rea
     assert (said.exit_code, "2 documents would be withdrawn from version 2027" in said.stdout) == (0, True)
     with second.ws.reading() as session:
         assert documents_by_query(session) == documents_by_query(session, withdrawn=True)
+
+
+def test_no_trial_shows_a_withdrawn_document_again(settled: World) -> None:
+    """In training one pair is open and one was answered; both documents are withdrawn, and others go on."""
+    open_one, answered, other = [(QUERY, doc_id) for _, doc_id in settled.pairs[:3]]
+    with settled.ws.writing() as session:
+        golden = [Gold(*pair, 1, "Both count cells.", at) for at, pair in enumerate((open_one, answered, other), 1)]
+        trials.replace_gold(session, golden)
+        trials.add_assignments(session, ROUNDS["abstract"], assigned("j1", settled.pairs))
+        trials.put_trial(session, TRIAL, {"assessor": "j1"})
+    settled.push("training", assessor=("j1",))
+    settled.push("substudy", view="abstract")
+    settled.judge("j1", {answered: 1}, "train")
+    settled.pull("training")
+    withdrawn = [open_one[1], answered[1]]
+    withdraw(settled.ws, withdrawn, reason="retracted", version=VersionWanted("2", None), dry_run=False)
+    settled.push("training", assessor=("j1",))
+    settled.push("substudy", view="abstract")
+    assert open_pairs(settled, "j1", "train") == [other]
+    assert {*open_pairs(settled, "j1", ROUNDS["abstract"])} == {
+        pair for pair in settled.pairs if pair[1] not in withdrawn
+    }
+    settled.judge("j1", {other: 1}, "train")
+    settled.pull("training")
+    settled.push("training", assessor=("j1",))
+    assert open_pairs(settled, "j1", FEEDBACK) == [other]
+    with settled.ws.reading() as session:
+        (trained,) = training_of(settled.ws, session)
+    assert (trained.gold, trained.answered) == (2, 2)
+    # Nothing that is drawn from settled pairs has them, either.
+    assert {decision.doc_id for decision in settled.outcome.decisions} >= {*withdrawn}
+    assert {decision.doc_id for decision in settled.outcome.to_show}.isdisjoint(withdrawn)
+
+
+class Killed(BaseException):
+    pass
+
+
+def killed(*_: object, **__: object) -> None:
+    raise Killed
+
+
+def test_a_withdrawal_that_was_killed_is_finished_and_two_at_once_are_one(
+    sent: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doc_id = sent.pairs[0][1]
+    again = partial(
+        withdraw, sent.ws, [doc_id], reason="retracted", version=VersionWanted("2027", "2026"), dry_run=False
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(versions, "withdraw_documents", killed)
+        with pytest.raises(Killed):
+            again()
+    with sent.ws.reading() as session:
+        assert read_withdrawn(session) == {}
+
+    def after_another(*args: Any, **how: Any) -> versions.BegunVersion | None:
+        monkeypatch.undo()
+        assert again().documents == (doc_id,)
+        return versions.begin_version(*args, **how)
+
+    monkeypatch.setattr(versions, "begin_version", after_another)
+    second = again()
+    assert (second.documents, second.known) == ((), (doc_id,))
+    with sent.ws.reading() as session:
+        assert [*read_withdrawn(session)] == [doc_id]
+        assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]
+
+
+def test_an_addition_that_was_killed_is_finished_by_the_same_command(
+    sent: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kills come when the version is on record alone, and when the document is in the corpus too."""
+    for place in ("annot.store.papers.append_parts", "annot.corpus.corpus_facts.write_corpus_manifest"):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, killed)
+            with pytest.raises(Killed):
+                grow(sent.ws, NEW, SECOND)
+    grow(sent.ws, NEW, SECOND)
+    with sent.ws.reading() as session:
+        assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]
+    assert pairs_of(sent.ws, NEW)
+    files = sorted(sent.ws.corpus.rglob("*.parquet"))
+    file = sent.ws.root / f"{NEW}.jsonl"
+    refused = annot("corpus", "add", str(file), "--version", "2026", "--reason", "May", folder=sent.folder)
+    assert (refused.exit_code, "an earlier version" in refused.message()) == (2, True)
+    same = annot("corpus", "add", str(file), "--version", "2027", "--reason", "May", folder=sent.folder)
+    assert (same.exit_code, sorted(sent.ws.corpus.rglob("*.parquet"))) == (0, files), same.stderr

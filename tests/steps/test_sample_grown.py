@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Addition, Pool, Qrel, ScoredDoc
+from annot.base.records import GROWN, Addition, Pool, Qrel, ScoredDoc
+from annot.corpus.versions import VersionWanted, begin_version, withdraw
 from annot.formats.trec import write_run
 from annot.judging.plan_on_record import check
 from annot.judging.pool_samples import sample_of
@@ -25,7 +26,7 @@ from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from measured_runs import estimates
 from measured_runs import evaluate as plainly
-from sampled_study import DOCUMENTS, WHOLE, grade_of, judged, pool_of, pooled
+from sampled_study import DOCUMENTS, WHOLE, grade_of, judged, pool_of, pooled, rankings
 from small_study import QUERIES
 from test_plan_made import sent
 from test_sample_measured import measure, values
@@ -249,3 +250,48 @@ def test_where_all_is_planned_whole_there_is_nothing_to_draw_until_the_pools_gro
     assert (len(of_batch(sample, 0)), len(of_batch(sample, 1))) == (240, 30)
     assert sum(one.probability for one in sample.pairs.values()) == pytest.approx(240 + 9.9, abs=1e-3)
     assert made.pairs == len(drawn(ws)) < 270
+
+
+def test_a_new_version_gets_probabilities_of_its_own_and_the_earlier_one_keeps_its_estimates(ws: Workspace) -> None:
+    judged(ws, share=0.3)
+    before, then = on_record(ws).pairs, measure(ws)
+    assert then.sampled is not None
+    begin_version(ws, VersionWanted("2027", "2026", "snapshot of May"), changed=1, dry_run=False)
+    with ws.writing() as session:
+        addition = Addition(2, GROWN, 30, (), "snapshot of May", None, None, "2027")
+        rankings_of = {f"2027/{method}": NEW[: len(LATE)] for method in ("abs_tfidf", "title_tfidf")}
+        grown = [extend(pool, addition, rankings_of, excluded=()) for pool in pools.read_pools(session).values()]
+        pools.replace_pools(session, grown, rankings_sha256={pool.topic_id: "abc" for pool in grown})
+    judged(ws, share=None)
+    after = on_record(ws)
+    assert {pair: after.pairs[pair] for pair in before} == before
+    assert of_batch(after, 2) == PAIRS
+    assert sum(after.pairs[pair].probability for pair in PAIRS) == pytest.approx(0.3 * len(PAIRS), abs=1e-3)
+    assert check(ws).faults == ()
+    for file in sorted(ws.runs.glob("*.run")):
+        write_file(ws.runs / "2026" / file.name, file.read_text(encoding="utf-8"))
+    again, now = measure(ws, corpus="2026"), measure(ws)
+    assert (again.lines, again.sampled) == (then.lines, then.sampled)
+    assert now.sampled is not None
+    assert now.sampled.pairs == then.sampled.pairs + len(PAIRS)
+
+
+def test_no_document_under_a_sample_is_withdrawn_and_none_that_was_withdrawn_comes_under_it(ws: Workspace) -> None:
+    make(ws, 0.3)
+    how = {"reason": "retracted", "version": VersionWanted("2027", "2026"), "dry_run": False}
+    with pytest.raises(InputError, match="1 document under the sample") as refused:
+        withdraw(ws, ["d00"], **how)
+    assert "annot plan --withdraw" in (refused.value.hint or "")
+    with ws.reading() as session:
+        assert pools.read_corpus_versions(session) == ()
+    plan.withdraw(ws, queries=(), sent=False, dry_run=False)
+    withdraw(ws, ["d00"], **how)
+    judged(ws, share=1.0)
+    rest = [qrel for qrel in WHOLE if qrel.doc_id != "d00"]
+    assert {*on_record(ws).pairs} == {(qrel.query_id, qrel.doc_id) for qrel in rest}
+    found = measure(ws)
+    assert found.sampled is not None
+    assert (found.sampled.drawn, found.sampled.pairs) == (len(rest), len(rest))
+    for tag, run in rankings().items():
+        whole = plainly(run, rest, convention="trec", relevant_from=2, ties="order").mean
+        assert values(found, "trec", "nDCG")[tag] == pytest.approx(whole["nDCG"])

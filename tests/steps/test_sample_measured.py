@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from annot.base.errors import InputError
@@ -15,12 +16,16 @@ from sampled_study import WHOLE, judged, pooled, rankings
 
 
 def measure(
-    ws: Workspace, *, convention: str | None = None, so_far: bool = False, **of: tuple[str, ...]
+    ws: Workspace,
+    *,
+    convention: str | None = None,
+    so_far: bool = False,
+    corpus: str | None = None,
+    **of: tuple[str, ...],
 ) -> EvaluatedRuns:
     given = {"runs": (), "measures": ()} | of
-    return evaluate.evaluate(
-        ws, convention=convention, ties="order", average="plain", at_least_two=False, tell=print, so_far=so_far, **given
-    )
+    how: dict[str, Any] = {"ties": "order", "average": "plain", "at_least_two": False, "tell": print, "corpus": corpus}
+    return evaluate.evaluate(ws, convention=convention, so_far=so_far, **how, **given)
 
 
 def values(found: EvaluatedRuns, convention: str, measure: str) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -159,7 +159,8 @@ def withdraw(
     """Withdraw documents from the newest version of the corpus on, or from one that begins with it.
 
     Their pairs are not shown to people any more, and are in no qrels of these versions. Raises InputError for ids that
-    the corpus does not have, without a reason, and if there is no version to withdraw them from.
+    the corpus does not have, without a reason, if there is no version to withdraw them from, and if pairs of them are
+    under a sample.
     """
     wanted = tuple(dict.fromkeys(doc_ids))
     if not reason.strip():
@@ -170,7 +171,8 @@ def withdraw(
         )
     with ws.reading() as session:
         recorded = read_withdrawn(session)
-    new = tuple(doc_id for doc_id in wanted if doc_id not in recorded)
+        new = tuple(doc_id for doc_id in wanted if doc_id not in recorded)
+        _refuse_sampled(session, new)
     begun = begin_version(
         ws, version._replace(reason=version.version and reason), changed=len(new), dry_run=dry_run, adding=False
     )
@@ -182,11 +184,27 @@ def withdraw(
                 hint="begin one without them: add --version NAME",
             )
         if not dry_run:
+            _refuse_sampled(session, new)
+            # Another process may have withdrawn some of them meanwhile.
+            new = tuple(doc_id for doc_id in new if doc_id not in read_withdrawn(session))
             now, maker = moment_now(), getpass.getuser()
             why = " ".join(reason.split())
             withdraw_documents(session, [WithdrawnDocument(doc_id, newest, why, maker, now) for doc_id in new])
         pooled = pools.documents_by_query(session, withdrawn=True)
         pairs = {(query_id, doc_id) for query_id, docs in pooled.items() for doc_id in {*docs} & {*wanted}}
         judged = {question.pair for _, question in answered_of(session)}
-    known = tuple(doc_id for doc_id in wanted if doc_id in recorded)
+    known = tuple(doc_id for doc_id in wanted if doc_id not in new)
     return Withdrawal(new, known, newest, len(pairs), len(pairs & judged))
+
+
+def _refuse_sampled(session: Session, doc_ids: Collection[str]) -> None:
+    """Raise InputError if pairs of these documents are under a sample: estimates are of all pairs it was drawn from."""
+    sample = pools.read_sample(session)
+    if sampled := sorted({doc_id for _, doc_id in (sample.pairs if sample else ())} & {*doc_ids}):
+        raise InputError(
+            f"{counted(len(sampled), 'document')} under the sample that is judged, whose estimates are of all pairs it "
+            "was drawn from",
+            faults=sampled[: pools.SHOWN],
+            hint="keep them, and name them in the datasheet; before the first push, `annot plan --withdraw` takes the "
+            "sample back, and a later one is drawn without them",
+        )

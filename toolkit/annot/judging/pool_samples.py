@@ -138,12 +138,14 @@ def sample_of(
     design: SampleDesign,
     before: PoolSample | None,
     whole: Collection[Pair] = (),
+    withdrawn: Collection[str] = (),
 ) -> PoolSample:
     """The sample of the pools of these queries: ranks on record stay, and new pairs get their own.
 
-    whole: pairs that were planned whole before there was a sample; they are judged for certain.
+    whole: pairs that were planned whole before there was a sample; they are judged for certain. withdrawn: as for
+    `frozen_of`.
     """
-    frozen = frozen_of(pools, queries, before=before, whole=whole)
+    frozen = frozen_of(pools, queries, before=before, whole=whole, withdrawn=withdrawn)
     pi, chosen = _drawn(frozen, design)
     topics = {query.query_id: query.topic_id for query in queries}
     ranked_by = {topic_id: _by_document(pooling.ranks_on_record(pools[topic_id])) for topic_id in {*topics.values()}}
@@ -183,12 +185,18 @@ def rule_of(design: SampleDesign) -> pooling.SampleRule:
 
 
 def frozen_of(
-    pools: Mapping[str, Pool], queries: Iterable[Query], *, before: PoolSample | None, whole: Collection[Pair] = ()
+    pools: Mapping[str, Pool],
+    queries: Iterable[Query],
+    *,
+    before: PoolSample | None,
+    whole: Collection[Pair] = (),
+    withdrawn: Collection[str] = (),
 ) -> Frozen:
     """Place of each document in the fusion of its pool's rankings, by query: places on record, and new ones.
 
     Later documents are a batch of their own, even if they are a query's complete pool: the probabilities of the earlier
-    ones stay. whole: as for `sample_of`.
+    ones stay. whole: as for `sample_of`. withdrawn: documents that the corpus no longer has, which do not come under
+    the sample.
     """
     recorded = {} if before is None else _places(before)
     batch = 1 + max((place.batch for places in recorded.values() for place in places.values()), default=0)
@@ -204,7 +212,7 @@ def frozen_of(
         new = grouped(
             (pooling.WHOLE if (query.query_id, doc_id) in whole else batch, doc_id)
             for doc_id in documents
-            if doc_id not in places
+            if doc_id not in places and doc_id not in withdrawn
         )
         ranks = pooling.ranks_on_record(pool) if new else {}
         for number, together in new.items():

@@ -243,9 +243,12 @@ class Stage:
         for name in sorted(name for name in self.judges if not self.sent.get(name)):
             questions, answered = sent.get(name, set()), done.get(name, set())
             shown = {tuple(pair) for pair in recorded.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
-            if questions - answered:
+            to_have = assigned.get(name, set())
+            gone = {pair for pair in questions | answered | to_have if pair[1] in self.outcome.withdrawn}
+            still_open = questions - answered
+            if still_open and not still_open & gone:
                 training.append(name)
-            elif not questions or assigned.get(name, set()) - questions or answered - shown:
+            elif still_open or not questions or to_have - questions - gone or answered - shown - gone:
                 to_train.append(name)
         return facts._replace(to_train=tuple(to_train), training=tuple(training))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from annot.measuring.agreement.estimates import AgreementOfGradings, agreement_b
 from annot.measuring.diagnosis.findings import median_time_interval
 from annot.store import people, trials
 from annot.store.models import Session, StoredRound
-from annot.store.pools import read_queries
+from annot.store.pools import read_queries, withdrawn_ids
 from annot.store.projects import read_hidden
 from annot.study.outcome import current_judgements, outcome_of
 from annot.study.workspace import Workspace
@@ -108,13 +108,15 @@ def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
     papers = papers_of(queries)
     answers = by_person(current_answers(session, TRAIN))
     again = by_person(current_answers(session, FEEDBACK))
+    gone = withdrawn_ids(session)
     late = by_person(answer.record for answer in trials.read_answers(session, TOO_LATE))
     planned = by_person(people.read_assignments(session))
     recorded = trials.read_trials(session)
     settings = ws.settings.training
     trained = []
     for name, assigned in by_person(trials.read_assignments(session, TRAIN)).items():
-        own_gold = {pair: golden[pair] for pair in assigned if pair in golden}
+        kept = staying(assigned, gone, answers.get(name, {}))
+        own_gold = {pair: golden[pair] for pair in kept if pair in golden}
         answered = [answer for pair, answer in answers.get(name, {}).items() if pair in own_gold and answer.counts]
         agreement, furthest = _against(ws, grades_of(answered), own_gold, papers)
         shown = {tuple(pair) for pair in recorded.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
@@ -165,6 +167,11 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[HiddenGoldResult, .
             HiddenGoldResult(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers))
         )
     return tuple(results)
+
+
+def staying(pairs: Iterable[Pair], gone: Collection[str], kept: Collection[Pair]) -> list[Pair]:
+    """The pairs whose documents were not withdrawn (`gone`), or that are `kept` all the same."""
+    return [pair for pair in pairs if pair[1] not in gone or pair in kept]
 
 
 def on_record(trained: TrainedAssessor) -> dict[str, Any]:

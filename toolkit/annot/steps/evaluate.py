@@ -33,7 +33,7 @@ from annot.store.models import StoredRun
 from annot.store.pools import read_corpus_versions, read_pools, read_sample
 from annot.study.outcome import Pair
 from annot.study.provenance import note
-from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
+from annot.study.snapshot import Snapshot, documents_in, exported_qrels, read_snapshot, refuse_unfinished
 from annot.study.workspace import Workspace, given_text, read_entered, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -77,6 +77,7 @@ def evaluate(
     if corpus is not None:
         check_name(corpus, versions, what="--corpus")
     earlier = corpus if versions and corpus != versions[-1] else None
+    snapshot = _with_sample_of(snapshot, earlier)
     qrels = exported_qrels(snapshot, earlier)
     found = _named(ws, runs, snapshot.runs) if earlier is None else _of_version(snapshot, earlier, versions, runs)
     if earlier is None and versions:
@@ -169,6 +170,17 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
 def _versions_of_runs(snapshot: Snapshot, versions: list[str]) -> dict[str, str]:
     """Version of the corpus that each run on record ranks; one that names none is of the first."""
     return {run.tag: str(run.facts.get("corpus", versions[0])) for run in snapshot.runs}
+
+
+def _with_sample_of(snapshot: Snapshot, version: str | None) -> Snapshot:
+    """The study with the part of its sample that an earlier version of the corpus has; None is the newest."""
+    if version is None or snapshot.sample is None:
+        return snapshot
+    with snapshot.ws.reading() as session:
+        documents = documents_in(session, version)
+    # Each pair was drawn with a probability of its own, which pairs that came later do not change.
+    pairs = {pair: row for pair, row in snapshot.sample.pairs.items() if pair[1] in documents.get(pair[0], ())}
+    return replace(snapshot, sample=snapshot.sample._replace(pairs=pairs))
 
 
 def _of_version(

@@ -710,7 +710,8 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
     whole: frozenset[Pair] = frozenset()
     if only_new:
         whole = planned_whole(pooled, snapshot.assignments, snapshot.plan, sample=drawn, only_new=True)
-    frozen = frozen_of(snapshot.pools, [queries_by_id[name] for name in pooled], before=drawn, whole=whole)
+    of_pooled = [queries_by_id[name] for name in pooled]
+    frozen = frozen_of(snapshot.pools, of_pooled, before=drawn, whole=whole, withdrawn=snapshot.outcome.withdrawn)
     effort = _effort(snapshot, seconds, replace(progress.rules_of(ws.settings), level=LEVEL))
     return _Study(snapshot, frozen, rule_of(sampled), effort, _disputed(snapshot), share_of(drawn), judged)
 

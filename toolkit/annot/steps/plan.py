@@ -109,6 +109,8 @@ def make(
     added, filled = _new_pairs(new, current, before, judging.per_pair)
     if not dry_run:
         with ws.writing() as session:
+            if drawn_sample is not None and pools.withdrawn_ids(session) != snapshot.outcome.withdrawn:
+                raise InputError("documents were withdrawn while the sample was drawn", hint="run this command again")
             drawn_pools.refuse_growth(session, added, grow=grow)
             pools.replace_sample(session, drawn_sample)
             people.set_shares(session, shares)
@@ -193,7 +195,12 @@ def _sample(
     # A query whose plan was taken back stays under the sample: over a study, the share is of all of them.
     sampled = sorted({*pooled, *(query_id for query_id, _ in (recorded.pairs if recorded else ()))})
     return pool_samples.sample_of(
-        snapshot.pools, [queries[name] for name in sampled], design=design, before=recorded, whole=whole
+        snapshot.pools,
+        [queries[name] for name in sampled],
+        design=design,
+        before=recorded,
+        whole=whole,
+        withdrawn=snapshot.outcome.withdrawn,
     )
 
 

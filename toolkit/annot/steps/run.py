@@ -122,7 +122,8 @@ def make(
         if plugins := ws.settings.plugins.names:
             facts["plugins"] = versions_of(plugins)
         facts |= {"topics_left_out": left_out} if left_out else {}
-        facts |= {"corpus": corpus or newest} if newest else {}
+        # The pools are those of the version; the weights of terms come from the corpus as it is now.
+        facts |= {"corpus": corpus or newest, "weights_from": newest} if newest else {}
         stored = _stored(system.name, Source.BASELINE, facts, ranked.rankings)
         if earlier:
             path = ws.run_file(f"{corpus}/{system.name}")

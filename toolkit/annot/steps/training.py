@@ -47,7 +47,8 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     text, snapshot = guidelines.without_examples(guidelines.read(ws, facet, examples=False)), read_snapshot(ws)
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
-        gold = [row for row in trials.read_gold(session) if row.pair not in sent]
+        gone = snapshot.outcome.withdrawn
+        gold = [row for row in trials.read_gold(session) if row.pair not in sent and row.doc_id not in gone]
         pairs = {example.final: (example.pair, "") for example in grade_examples(study.Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
@@ -178,7 +179,7 @@ def _drawn_gold(
         )
     drawn = draw_gold(
         queries,
-        outcome.decisions,
+        outcome.to_show,
         {gold.pair for gold in standing},
         per_facet=ws.settings.training.per_facet,
         seed=ws.settings.seed,
@@ -198,7 +199,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
     A person never gets a pair that the plan or the training gives them. `annot push` sends them with the others.
     """
     with ws.writing() as session:
-        decisions = outcome_of(session, ws.settings).decisions
+        decisions = outcome_of(session, ws.settings).to_show
         left = people.who_left(session)
         planned = trial_answers.by_person(
             assignment for assignment in people.read_assignments(session) if assignment.assessor not in left
@@ -294,7 +295,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         check_name(assessor, present, what="assessor")
         standing = trials.read_trials(session).get(trial_answers.TRIAL)
         known, without = pools.read_queries(session), pools.read_topics(session).keys()
-        final = trial_answers.grades_of(outcome_of(session, ws.settings).decisions)
+        final = trial_answers.grades_of(outcome_of(session, ws.settings).to_show)
     if standing is not None and all(standing[name] == value for name, value in options.items()):
         return _planned(standing, texts, new=False)
     if not final:

@@ -489,11 +489,12 @@ class Outcome:
     @property
     def qrels(self) -> tuple[Qrel, ...]:
         """The final grades, by pair; a pair without one is not among them."""
-        return tuple(
-            Qrel(decision.query_id, decision.doc_id, decision.grade)
-            for decision in self.decisions
-            if decision.doc_id not in self.withdrawn
-        )
+        return tuple(Qrel(decision.query_id, decision.doc_id, decision.grade) for decision in self.to_show)
+
+    @property
+    def to_show(self) -> tuple[Decision, ...]:
+        """Decisions on documents that people may still be shown: those that were not withdrawn."""
+        return tuple(decision for decision in self.decisions if decision.doc_id not in self.withdrawn)
 
     @property
     def of_answered_pairs(self) -> tuple[Judgement, ...]:

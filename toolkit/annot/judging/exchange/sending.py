@@ -21,6 +21,7 @@ from annot.store import people, projects
 from annot.store.answers import note_opinions
 from annot.store.models import Kind, Notice, StoredRound
 from annot.store.people import record_notices
+from annot.store.pools import withdrawn_ids
 from annot.store.shown import ShownVersion, keep_contents, note_shown, record_versions
 from annot.study.workspace import Workspace
 
@@ -137,7 +138,7 @@ def _send(
     """Send each project, every task once, and remember the server's ids; a row and notes for each."""
     server, version, stored = gateway.identity(), gateway.version(), part.stored
     # Questions about papers are not on record.
-    of_pairs = stored != "labels"
+    of_pairs, disputes = stored != "labels", stored == "adjudicate"
     with ws.writing() as session:
         keep_contents(session, _contents(projects_out))
     counter = counting(advance, total=sum(len(project_out.tasks) for project_out in projects_out))
@@ -158,11 +159,12 @@ def _send(
             questions_by_key = own_tasks(session, stored, person)
             answered = answered_tasks(session, stored, person)
             noted = projects.read_tasks(session, project.project)
+            gone = withdrawn_ids(session)
         remote_id, project_notes = servers.bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
         since = datetime.now(UTC).isoformat(timespec="milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)
-        stale = _stale(listed, outgoing, questions_by_key, noted)
+        stale = _stale(listed, outgoing, questions_by_key, noted, gone)
         delivery = deliver(gateway, remote_id, tasks, listed=listed, answered=answered, stale=stale, advance=counter)
         ids = {
             question: task_id for question in outgoing.tasks if (task_id := delivery.task_ids.get(pair_key(*question)))
@@ -177,13 +179,11 @@ def _send(
                 note_shown(session, project.project, shown, since=since, fresh=fresh)
                 record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
-                if stored == "adjudicate":
-                    # All that are not there, not only these: a kill may have come between deleting and forgetting.
-                    staying = {task.key for task in listed} - {task.key for task in stale}
-                    ended = noted.keys() - outgoing.tasks.keys()
-                    gone = [question for question in ended if pair_key(*question) not in staying]
-                    projects.forget_tasks(session, project.project, gone)
-        withdrawn = stale if stored == "adjudicate" else []
+                # All that are not there, not only these: a kill may have come between deleting and forgetting.
+                staying = {task.key for task in listed} - {task.key for task in stale}
+                ended = noted.keys() - outgoing.tasks.keys()
+                projects.forget_tasks(session, project.project, _lost(ended, staying, None if disputes else gone))
+        withdrawn = stale if disputes else []
         # A dispute that was opened again is another one; a pair that moved in the order is the same.
         new, updated = delivery.sent, delivery.updated
         new, updated = (new, updated + delivery.renewed) if stored == "judge" else (new + delivery.renewed, updated)
@@ -287,16 +287,30 @@ def _now_shown(
     }
 
 
+def _lost(ended: Iterable[PairKey], staying: Collection[str | None], gone: Collection[str] | None) -> list[PairKey]:
+    """The questions without a task on the server, and with a withdrawn document; None takes every document."""
+    of_them = (question for question in ended if gone is None or question.doc_id in gone)
+    return [question for question in of_them if pair_key(*question) not in staying]
+
+
+def _of_withdrawn(tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]) -> set[int]:
+    """The server's numbers of the tasks about withdrawn documents."""
+    keys = {key for key, question in questions.items() if question.doc_id in gone}
+    return {task.task_id for task in tasks if task.key in keys}
+
+
 def _stale(
     listed: Sequence[StudioTask],
     outgoing: OutgoingProject,
     questions: Mapping[str, PairKey],
     noted: Collection[PairKey],
+    gone: Collection[str],
 ) -> list[StudioTask]:
     """Unanswered tasks to delete; those that are still asked are sent again.
 
     These are tasks with a text that was corrected since; in judging also tasks that come before an earlier one; in
-    adjudication also pairs that are no dispute any more, and disputes whose opinions have changed.
+    adjudication also pairs that are no dispute any more, and disputes whose opinions have changed; and everywhere those
+    of withdrawn documents (`gone`).
     """
     tasks = {pair_key(*question): task for question, task in outgoing.tasks.items()}
     waiting = [task for task in listed if not task.annotations]
@@ -311,4 +325,5 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
+    stale |= _of_withdrawn(waiting, questions, gone)
     return [task for task in listed if task.task_id in stale]

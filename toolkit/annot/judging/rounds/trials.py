@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from annot.base.errors import InputError, MissingInput
@@ -25,7 +25,7 @@ from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import feedback_task, full_text_task
 from annot.store import people, trials
 from annot.store.models import Session
-from annot.store.pools import read_queries
+from annot.store.pools import read_queries, withdrawn_ids
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -56,7 +56,9 @@ class SubstudyRound(collecting.Round):
         part = PARTS[trial_answers.ROUNDS[view]]
         with ws.reading() as session:
             assessor = trial_answers.plan_of(session)["assessor"]
-            sequence = [row.asked for row in trials.read_assignments(session, part.stored)]
+            gone = withdrawn_ids(session)
+            planned = trials.read_assignments(session, part.stored)
+            sequence = [row.asked for row in planned if row.doc_id not in gone]
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
         material = TaskMaterial(ws, {row.pair for row in sequence})
@@ -106,7 +108,9 @@ class SubstudyRound(collecting.Round):
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    pairs = {assignment.pair for assignment in trials.read_assignments(session, trial_answers.ROUNDS["abstract"])}
+    gone = withdrawn_ids(session)
+    planned = trials.read_assignments(session, trial_answers.ROUNDS["abstract"])
+    pairs = {assignment.pair for assignment in planned if assignment.doc_id not in gone}
     done = {
         answer.pair
         for answer in trial_answers.current_answers(session, trial_answers.ROUNDS["abstract"])
@@ -143,6 +147,7 @@ class TrainingRound(collecting.Round):
         """
         with ws.reading() as session:
             golden = {gold.pair: gold for gold in trials.read_gold(session)}
+            gone = withdrawn_ids(session)
             facet_of = {query.query_id: query.facet for query in read_queries(session)}
             everyone = [person for person in people.read_assessors(session) if person.left_on is None]
             answers = trial_answers.by_person(trial_answers.current_answers(session, trial_answers.TRAIN))
@@ -156,8 +161,9 @@ class TrainingRound(collecting.Round):
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *assigned_before}):
             current = [pair for pair in assigned_before.get(name, {}) if pair in golden]
-            free = [pair for pair in golden if pair in current or pair not in planned.get(name, {})]
-            if left_out := len(golden) - len(free):
+            present = trial_answers.staying(golden, gone, current)
+            free = [pair for pair in present if pair in current or pair not in planned.get(name, {})]
+            if left_out := len(present) - len(free):
                 notes.append(f"{name}: left out {counted(left_out, 'gold pair')} that the plan gives to {name}")
             facets = list(dict.fromkeys((*ws.settings.facets, WHOLE)))
             sequence = sequence_of(name, free, facet_of, current, facets=facets, seed=ws.settings.seed)
@@ -169,10 +175,11 @@ class TrainingRound(collecting.Round):
                 rows = [row for name, sequence in sequences.items() for row in assigned(name, sequence)]
                 trials.replace_assignments(session, trial_answers.TRAIN, rows)
         names = {person.assessor for person in everyone}
-        present = {name: sequence for name, sequence in sequences.items() if name in names}
+        sequences = {name: sequence for name, sequence in sequences.items() if name in names}
         with ws.reading() as session:
             new = scale_version(ws, session)
-        return collecting.PreparedPush(_outgoing(ws, present, golden, facet_of, answers), notes, new_versions=new)
+        outgoing = _outgoing(ws, sequences, golden, facet_of, answers, gone)
+        return collecting.PreparedPush(outgoing, notes, new_versions=new)
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
         """Put on record which gold grades can be seen: an answer that changes from now on has come too late."""
@@ -216,8 +223,12 @@ def _outgoing(
     golden: Mapping[Pair, Gold],
     facet_of: Mapping[str, str],
     answers: Mapping[str, Mapping[Pair, Judgement]],
+    gone: Collection[str],
 ) -> list[OutgoingProject]:
-    """Tasks of everyone up to the first batch without answers, and the answered ones with gold grade and reason."""
+    """Tasks of everyone up to the first batch without answers, and the answered ones with gold grade and reason.
+
+    gone: documents that were withdrawn: only tasks with an answer about them stay, and no gold grade is shown.
+    """
     material = TaskMaterial(ws, set(golden))
     forms = {part: forms_of(ws, part, material) for part in (JUDGED, LOOKED_AT)}
     names = ws.settings.scale.names
@@ -228,10 +239,11 @@ def _outgoing(
         sent: list[PairKey] = []
         finished: list[PairKey] = []
         for batch in batches_of(sequence, facet_of):
-            sent += [PairKey(*pair) for pair in batch]
+            questions = [PairKey(*pair) for pair in batch]
+            sent += [question for question in questions if question.doc_id not in gone or question in done]
             if not done.keys() >= set(sent):
                 break
-            finished = list(sent)
+            finished = [question for question in sent if question.doc_id not in gone]
         # Each project counts what is in it: the next batch comes when this one is answered.
         order = tuple(PairKey(*pair) for pair in sequence)
         words = forms[JUDGED][name].words

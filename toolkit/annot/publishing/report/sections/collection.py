@@ -613,7 +613,7 @@ def grade_examples(study: Study, facet: str | None = None) -> list[GradeExample]
             decision.grade,
             decision.origin == "adjudicated",
         )
-        for decision in study.decisions
+        for decision in study.outcome.to_show
         if decision.pair not in withheld and facet in (None, facets[decision.query_id])
     ]
     shown_of_facet: Counter[str] = Counter()
