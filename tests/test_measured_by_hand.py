@@ -180,6 +180,7 @@ def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated:
         evaluations={"run": {"trec": SimpleNamespace(queries=[query])}},
         restated=restated,
         sampled=None,
+        corpus=None,
         words=OF_PAPERS,
     )
     found = measured.evaluation_data(whole)

@@ -33,7 +33,7 @@ def snapshot() -> Any:
         open=(("p1-aim", "d2"),),
         waiting=(("p1-aim", "d3"),),
         unjudgeable={pair: ()},
-        disputed=[SimpleNamespace(pair=one) for one in (("p1-aim", "d3"), pair)],
+        disputed=[(SimpleNamespace(pair=one),) for one in (("p1-aim", "d3"), pair)],
     )
     settings = SimpleNamespace(
         facets={"aim": ("objective",), "way": ("method",)},

@@ -62,7 +62,7 @@ def test_topics_are_read_and_turned_by_key_and_no_facet_is_there(page: Any) -> N
     assert second.startswith("Narrative A document is relevant if it measures memory after sleep.")
     page.keyboard.press("n")
     assert asked.locator("h2").inner_text() == "tea and the heart"
-    assert page.locator("#status").inner_text() == "Query 2 of 4: 10 of 10 documents"
+    assert page.locator("#status").inner_text() == "Topic 2 of 4: 10 of 10 documents"
     assert page.locator("#query option").all_inner_texts()[3].endswith(" · salt in old masonry")
     page.locator("#query").select_option("T4")
     assert asked.locator("p.abstract").all_inner_texts() == ["How is salt taken out of walls?", "track buildings"]

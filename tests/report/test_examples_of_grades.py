@@ -41,8 +41,7 @@ def study(*, texts: bool = False, trial: Any = (), final: Any = FINAL) -> Any:
     ]
     return SimpleNamespace(
         words=OF_PAPERS,
-        decisions=decisions,
-        outcome=SimpleNamespace(current=current),
+        outcome=SimpleNamespace(current=current, to_show=decisions),
         snapshot=SimpleNamespace(facets=FACETS, trial_pairs=frozenset(trial)),
         settings=SimpleNamespace(scale=SimpleNamespace(grades=(0, 1, 2, 3), names=("no", "bit", "much", "same"))),
         terms=SimpleNamespace(with_text=texts),

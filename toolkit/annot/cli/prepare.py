@@ -11,7 +11,7 @@ from annot.base.settings import Kind
 from annot.cli import options
 from annot.cli.commands import command, group
 from annot.cli.options import argument, flag, one_of, option, setting
-from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say, table
+from annot.cli.output import Output, listing, needs_a_person, progress, rendered, say, table, tabled
 from annot.formats.corpora import FORMATS
 
 if TYPE_CHECKING:
@@ -391,9 +391,11 @@ def query_folds(
     A paper and its near-duplicates are in the same fold.
     """
     from annot.steps import query as step
+    from annot.study.workspace import vocabulary_of
 
     drawn = step.draw(ws.replaced(seed=seed), n=folds, redraw=redraw, dry_run=dry_run)
-    return Output(drawn, table(step.columns(drawn.facets), drawn.rows), drawn.notes)
+    folds_drawn = step.columns(drawn.facets).of(drawn.rows, words=vocabulary_of(ws))
+    return tabled(folds_drawn, data=drawn, notes=drawn.notes)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

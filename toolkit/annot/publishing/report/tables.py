@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
@@ -298,8 +298,8 @@ class Columns(Generic[Row]):
         """The names of the columns in data."""
         return [column.field for column in (*self.names, *self.numbers) if column.field]
 
-    def of(self, rows: Iterable[Row], name: str = "", *, words: StudyVocabulary = OF_PAPERS) -> Table:
-        """The table of these rows. name: in CSV, next to other tables."""
+    def of(self, rows: Iterable[Row], name: str = "", *, words: StudyVocabulary | None = None) -> Table:
+        """The table of these rows. name: in CSV, next to other tables; words: as in `table`."""
         return table(name, rows, self.names, self.numbers, words=words)
 
 
@@ -328,14 +328,15 @@ def table(
     caption: str = "",
     command: str | None = None,
     notes: Iterable[str] = (),
-    words: StudyVocabulary = OF_PAPERS,
+    words: StudyVocabulary | None = None,
     **values: object,
 ) -> Table:
     """The table with a row for each of `rows`; `names` say what a row is, `numbers` stand to their right.
 
     caption: the block of a template, which knows `words` and `values`, and as `bracketed` whether a figure has an
     interval.
-    command: what prints the table, where it is not the report. Notes say why figures have no value or no interval.
+    command: what prints the table, where it is not the report. words: the vocabulary of the study, into which headings
+    and notes are put; None leaves them as they are. Notes say why figures have no value or no interval.
     """
     columns = (*names, *numbers)
     cells = [[column.cell(row) for column in columns] for row in rows]
@@ -344,20 +345,27 @@ def table(
     with_field = [position for position, column in enumerate(columns) if column.field]
     figures = [cell for row in cells for cell in map(row.__getitem__, printed) if isinstance(cell, Number)]
     bracketed = any(figure.bracketed for figure in figures)
+    written = OF_PAPERS if words is None else words
     made = Table(
         name=name,
-        caption=sentence(caption, bracketed=bracketed, name=name, words=words, **values) if caption else "",
+        caption=sentence(caption, bracketed=bracketed, name=name, words=written, **values) if caption else "",
         headings=tuple(columns[position].heading for position in printed),
-        rows=tuple(
-            tuple(whole(row[position]) if position in counts else row[position] for position in printed)
-            for row in cells
-        ),
+        rows=_rows(cells, printed, counts),
         command=f"annot report --table {name}" if command is None else command,
-        notes=(*notes, *missing_figures(figures, words)),
+        notes=(*notes, *missing_figures(figures, written)),
         numeric_from=sum(bool(column.heading) for column in names),
         records=tuple({columns[position].field: row[position] for position in with_field} for row in cells),
     )
-    return in_words(made, words)
+    return made if words is None else in_words(made, words)
+
+
+def _rows(
+    cells: Sequence[Sequence[object]], printed: Sequence[int], counts: Container[int]
+) -> tuple[tuple[object, ...], ...]:
+    """Rows of these columns; `counts` are those of numbers, whose counts are written as in sentences."""
+    return tuple(
+        tuple(whole(row[position]) if position in counts else row[position] for position in printed) for row in cells
+    )
 
 
 def data_of(table: Table) -> dict[str, object]:
