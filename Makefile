@@ -36,7 +36,7 @@ test-benchmarks: $(STAMP)
 
 # The demonstration and other long ways on a real Label Studio.
 test-long: $(STAMP)
-	$(SCRATCH) && $(BIN)/python -m pytest -q -m long tests/story tests/labelstudio
+	$(SCRATCH) && $(BIN)/python -m pytest -q -m long tests/story tests/labelstudio tests/commands
 
 # Systems with encoders. torch comes first and by itself: what asks for it would take another build.
 test-neural: $(NEURAL)

@@ -39,12 +39,21 @@ def listed(*tasks: tuple[PairKey | None, int, Mapping[str, str]]) -> list[Studio
     ]
 
 
-def stale(one: OutgoingProject, there: Sequence[StudioTask], noted: Sequence[PairKey] = ()) -> list[int]:
+def stale(
+    one: OutgoingProject, there: Sequence[StudioTask], noted: Sequence[PairKey] = (), gone: Sequence[str] = ()
+) -> list[int]:
     own = {pair_key(*asked): asked for asked in (FIRST, SECOND, THIRD)}
-    return [task.task_id for task in sending._stale(there, one, own, noted)]
+    return [task.task_id for task in sending._stale(there, one, own, noted, gone)]
 
 
 SHOWN, OTHER = {"rating_a": "1 Related"}, {"rating_a": "2 Similar"}
+
+
+def test_tasks_about_a_withdrawn_document_are_stale_unless_they_are_answered() -> None:
+    there = listed((FIRST, 0, {}), (SECOND, 0, {}))
+    same = outgoing("train", {FIRST: {}, SECOND: {}})
+    assert stale(same, there, gone=[SECOND.doc_id]) == [2]
+    assert stale(same, [task._replace(annotations=1) for task in there], gone=[SECOND.doc_id]) == []
 
 
 def test_of_disputes_those_that_ended_and_those_that_show_other_opinions_are_stale() -> None:
