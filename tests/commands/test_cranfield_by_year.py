@@ -108,7 +108,7 @@ def test_each_year_keeps_its_qrels_and_its_scores(shared: Path, tmp_path: Path) 
         evaluator = pytrec_eval.RelevanceEvaluator(of_year[year], {"ndcg"})
         for tag in SYSTEMS:
             path = ws.runs / f"{tag}.run" if year == YEARS[-1] else ws.runs / year / f"{tag}.run"
-            run = read_run(path.read_text().splitlines(), name=tag).rankings
+            run = read_run(path.read_text().splitlines(), name=tag)
             expected = evaluator.evaluate({name: {doc.doc_id: doc.score for doc in docs} for name, docs in run.items()})
             values = {name: of["values"]["nDCG"] for name, of in data["queries"][tag]["trec"].items()}
             assert values == pytest.approx({name: expected[name]["ndcg"] for name in values}, abs=1e-6)
