@@ -145,7 +145,7 @@ class Withdrawal:
 
     documents: tuple[str, ...]
     known: tuple[str, ...]
-    """Those that were withdrawn before."""
+    """Documents that were withdrawn before."""
     version: str
     pairs: int
     """Pairs of the pools that have one of them."""

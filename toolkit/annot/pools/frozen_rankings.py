@@ -313,7 +313,7 @@ class NewDocuments(NamedTuple):
     ids: Mapping[str, frozenset[str]]
     """Documents that the pool of each topic could not have drawn before, by topic."""
     cited: Mapping[str, Sequence[str]]
-    """Those of them that the topic cites, by id; without topics whose pools were drawn without citations."""
+    """New documents that each topic cites, by id; topics whose pools were drawn without citations are left out."""
 
     def of(self, topic_id: str, ranking: Ranking) -> Ranking:
         """The new documents of a ranking, each with its rank in it."""

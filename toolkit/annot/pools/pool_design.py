@@ -149,7 +149,7 @@ class Topics(NamedTuple):
         return {name: self.papers[name].citations if name in self.papers else None for name in self.ids}
 
     def only(self, names: Collection[str]) -> Topics:
-        """Those of these ids."""
+        """Topics of these ids."""
         papers = {name: paper for name, paper in self.papers.items() if name in names}
         return Topics(papers, {name: topic for name, topic in self.texts.items() if name in names})
 

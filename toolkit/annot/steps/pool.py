@@ -268,8 +268,7 @@ def _notes(
     changes: _Changes,
     **words: Any,
 ) -> tuple[str, ...]:
-    """Notes on these pools. words: facts about the designs,
-    `dry_run`, and `sent` if pairs may not be added."""
+    """Notes on these pools. words: facts about the designs, `dry_run`, and `sent` if pairs may not be added."""
     grown = {name: len(changes[name][0]) for drawn in drawings if drawn.grown for name in drawn.pools}
     anew = [pool for name, pool in pools.items() if drawings and name not in grown]
     notes = tables.sentences(
