@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary
+from annot.publishing.report.tables import Column, Columns
 from command_line import annot
 from small_study import FirstPairs, Small, write_runs
 from study_stages import Recipe, copied, set_in
@@ -71,3 +73,11 @@ def test_a_study_has_one_noun_for_its_unit_on_every_page(kind: str, tmp_path: Pa
         for match in others.finditer(text)
     ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(("words", "heading"), [(None, "topics"), (OF_PAPERS, "query papers"), (OF_TEXTS, "topics")])
+def test_headings_keep_their_words_unless_those_of_a_study_are_given(
+    words: StudyVocabulary | None, heading: str
+) -> None:
+    table = Columns([Column("topics", str)]).of([1], words=words)
+    assert table.headings == (heading,)
