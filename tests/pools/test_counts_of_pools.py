@@ -48,6 +48,13 @@ def test_a_method_that_was_added_came_down_to_its_depth() -> None:
     assert facts_of({"p1": replace(P1, additions=(shallow,))}).methods[0].alone == 1
 
 
+def test_documents_of_a_later_version_count_by_their_rank_among_the_new_ones() -> None:
+    new = PoolEntry("e", Draw("dense", 40, None, 4, new_rank=1), (Draw("bm25", 30, None, None, new_rank=2),))
+    bm25, dense = facts_of({"p1": replace(P1, entries=(*P1.entries, new))}).methods
+    # bm25 would have drawn e as its second new document; that dense met e at place 40 does not bring it down to c.
+    assert (bm25.alone, dense.drawn, dense.alone) == (1, 2, 1)
+
+
 def test_where_ranks_are_not_known_a_second_method_is_enough() -> None:
     entry = PoolEntry("a", drew("bm25", None), (drew("dense", None),))
     imported = replace(P1, per_method=None, entries=(entry,))
