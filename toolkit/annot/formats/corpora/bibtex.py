@@ -190,9 +190,9 @@ _MATHS = re.compile(
 _MARKED = re.compile(r"[\\^_{}]")
 _LETTERS = re.compile(r"[A-Za-z]{3}")
 _GROUP = re.compile(r"(\\[A-Za-z]+|[\^_])?\s*\{([^{}]*)\}")
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}(?=\s*(\\[A-Za-z]+|[^\W_])?)")
 _BARE = re.compile(r"\\([A-Za-z]+)\*?(\s*)|\\(.)", re.DOTALL)
-_MARK = re.compile(r"([\^_])\s*(\S)")
+_MARK = re.compile(r"([\^_])\s*([^\s(])")
 _ALPHABETS: Mapping[str, str] = _TEX["alphabets"]
 _OVER: Mapping[str, str] = _TEX["over"]
 
@@ -217,9 +217,16 @@ def _formula(match: re.Match[str]) -> str:
     previous = None
     while maths != previous:
         previous = maths
-        maths = _GROUP.sub(_group, _FRACTION.sub(lambda parts: f"{{{_over(parts[1])}/{_over(parts[2])}}}", maths))
+        maths = _GROUP.sub(_group, _FRACTION.sub(_fraction, maths))
     maths = _MARK.sub(lambda mark: _script(mark[1], mark[2]), _plain(maths))
     return " ".join(maths.replace("~", " ").split())
+
+
+def _fraction(match: re.Match[str]) -> str:
+    """A fraction on one line, with a blank before a sign or letter that would seem to be part of its denominator."""
+    following = (match[3] or "").lstrip("\\")
+    blank = " " if following and following not in _SILENT else ""
+    return f"{{{_over(match[1])}/{_over(match[2])}}}{blank}"
 
 
 def _group(match: re.Match[str]) -> str:
