@@ -410,8 +410,7 @@ def deliver(
     present = server.tasks_of(project_id) if listed is None else tuple(listed)
     last = max(stale, key=lambda task: task.task_id, default=None)
     if last is not None:
-        server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
-        present = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
+        present = _delete_all_but(last, server, project_id, stale)
     forgotten = _delete_forgotten(server, project_id, present, answered)
     keys_there = {task.key for task in present} - {task.key for task in forgotten}
     by_key = {task["data"][KEY]: task for task in tasks}
@@ -420,12 +419,7 @@ def deliver(
     staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
-    sent: list[StudioTask] = []
-    to_send = list(missing.values())
-    for start in range(0, len(to_send), batch_size):
-        batch = to_send[start : start + batch_size]
-        sent += _send(server, project_id, batch)
-        advance(len(batch))
+    sent = _send_all(server, project_id, list(missing.values()), batch_size, advance)
     if last is not None:
         server.delete_unanswered(project_id, [last.task_id])
     current = [*staying, *sent]
@@ -436,6 +430,14 @@ def deliver(
     withdrawn = {task.key for task in stale} - {task.key for task in present}
     renewed = len(withdrawn & missing.keys())
     return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
+
+
+def _delete_all_but(
+    last: StudioTask, server: Gateway, project_id: int, stale: Sequence[StudioTask]
+) -> tuple[StudioTask, ...]:
+    """Delete the unanswered of these tasks but for the last; the tasks of the project then, without the last."""
+    server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
+    return tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
 
 
 def _delete_forgotten(
@@ -518,6 +520,18 @@ def _other_text(task: StudioTask, data: Payload) -> Payload:
     changes = is_whole(text) or without_words(text) == without_words(str(shown))
     unchanged = (KEY,) if changes else (KEY, TEXT_FIELD)
     return {name: value for name, value in data.items() if name not in unchanged and task.data.get(name) != value}
+
+
+def _send_all(
+    server: Gateway, project_id: int, tasks: list[Payload], batch_size: int, advance: Callable[[int], None]
+) -> list[StudioTask]:
+    """Send these tasks, batch by batch; those that the server answers with."""
+    sent: list[StudioTask] = []
+    for start in range(0, len(tasks), batch_size):
+        batch = tasks[start : start + batch_size]
+        sent += _send(server, project_id, batch)
+        advance(len(batch))
+    return sent
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:

@@ -286,6 +286,11 @@ def _lost(ended: Iterable[PairKey], staying: Collection[str | None], gone: Colle
     return [question for question in of_them if pair_key(*question) not in staying]
 
 
+def _of_withdrawn(tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]) -> set[int]:
+    """The server's numbers of the tasks about withdrawn documents."""
+    return {task.task_id for task in tasks if task.key in questions and questions[task.key].doc_id in gone}
+
+
 def _stale(
     listed: Sequence[StudioTask],
     outgoing: OutgoingProject,
@@ -312,6 +317,5 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
-    of_withdrawn = {key for key, question in questions.items() if question.doc_id in gone}
-    stale |= {task.task_id for task in waiting if task.key in of_withdrawn}
+    stale |= _of_withdrawn(waiting, questions, gone)
     return [task for task in listed if task.task_id in stale]
