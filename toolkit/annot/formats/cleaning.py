@@ -141,7 +141,7 @@ _MARKS_AT_THE_END = (
     "pen access", "pen-access", "icensed under", "(As Provided", "by permission", "Published by",
     "responsibility of", "TRUNCATED",
 )  # fmt: skip
-"""Number of last characters among which they are looked for."""
+"""Marks of notices at the end of a text, looked for among its last `_LAST` characters."""
 _PLACE = re.compile(r"\d[.\]]{0,3}\s*\Z")
 _LONGEST = 20_000
 """Characters of an abstract; a longer text is none."""
@@ -644,7 +644,7 @@ def _openalex(text: str) -> str | None:
 
 
 def _key(text: str) -> str | None:
-    """A number is no key: it counts the records of a file, and every file has a first one."""
+    """Key of a record; None for a number: it counts the records of a file, and every file has a first one."""
     return None if text.isdecimal() else "_".join(text.split())
 
 
