@@ -88,7 +88,8 @@ def _runs(whole: Snapshot, corpus: str, *, earlier: bool) -> tuple[tuple[StoredR
     if earlier:
         kept = sorted(whole.ws.inside(whole.ws.runs, corpus).glob("*.run"))
         files = {tag: path for tag, path in files.items() if tag in known} | {path.stem: path for path in kept}
-        for path in kept:
+        # A file that was put there by hand may have no metadata.
+        for path in (path for path in kept if path.with_suffix(".json").is_file()):
             record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             runs[path.stem] = StoredRun(record["tag"], record["kind"], record["settings"], record["sha256"])
     return tuple(run for _, run in sorted(runs.items())), tuple(path for _, path in sorted(files.items()))

@@ -312,13 +312,13 @@ def _keep(ws: Workspace, stored: StoredRun, text: str) -> None:
 
 def _write(ws: Workspace, path: Path, stored: StoredRun, text: str) -> None:
     """Write the run and its metadata; with versions of the corpus, the one that it ranks, and who measures it."""
-    write_file(path, text)
     record = {"tag": stored.tag, "kind": stored.kind, "sha256": stored.sha256, "settings": stored.facts}
     if corpus := stored.facts.get("corpus"):
         convention, _ = measured.primary_of(ws.settings)
         record |= {"corpus": corpus, "convention": convention, "evaluator": evaluator_of(convention)}
     lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
     write_file(path.with_suffix(".json"), f"{lines}\n")
+    write_file(path, text)
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:

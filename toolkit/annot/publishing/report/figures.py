@@ -579,8 +579,8 @@ def over_time(
         panels = figure.subplot_mosaic([[*counts, *beside], *below], height_ratios=(1, 1.8)[: 1 + len(below)])
         for name, of_panel in counts.items():
             panels[name].bar(range(len(versions)), list(of_panel.values()), 0.6, color=on.color(0))
-            for place, count in enumerate(of_panel.values()):
-                panels[name].text(place, count, f"{count:,}", ha="center", va="bottom", fontsize=7)
+            for at, count in enumerate(of_panel.values()):
+                panels[name].text(at, count, f"{count:,}", ha="center", va="bottom", fontsize=7)
             panels[name].set_title(name, loc="left")
             panels[name].set_yticks([])
             panels[name].spines["left"].set_visible(False)

@@ -16,6 +16,7 @@ from annot.publishing.report.tables import (
     Chapter,
     Column,
     Figure,
+    Table,
     sentence,
     sentences,
     table,
@@ -70,7 +71,7 @@ def body(study: Study) -> Iterator[Chapter]:
     counts = {column.heading: {size.version: int(str(column.cell(size))) for size in sizes} for column in columns}
     del counts["Queries"], counts["Judgements"]
     scores: dict[str, dict[str, Number]] = {}
-    measure, scored = "", ()
+    measure, scored = "", tuple[Table, ...]()
     if not isinstance(evaluated, Undefined):
         facet = lines_of_all_queries(evaluated)[0][0].facet
         measure, scored = evaluated.measure, tuple(scores_by_version(evaluated))
