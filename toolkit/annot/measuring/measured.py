@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.libraries import evaluator_of
 from annot.base.names import sha256_of
 from annot.base.records import GROWN, Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from annot.base.records import Pool
 from annot.pools.pooling import pool_in_version
@@ -15,9 +16,12 @@ from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, read_accepted, read_r
 from annot.store.models import CorpusVersion, Session, StoredRun
 from annot.store.papers import ids_after
 from annot.store.pools import is_after, read_corpus_versions, read_withdrawn
-from annot.study.outcome import outcome_from, rushed_pairs
+from annot.study.outcome import Pair, outcome_from, rushed_pairs
 from annot.study.snapshot import OneVersion, Snapshot, came_with, documents_in, has_pair, snapshot_of
 from annot.study.workspace import Workspace
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 def read_version(ws: Workspace, corpus: str) -> Snapshot:
@@ -41,9 +45,31 @@ def limited(session: Session, whole: Snapshot, corpus: str) -> Snapshot:
     topics, names = {query.topic_id for query in queries}, {query.query_id for query in queries}
     gone = (row.doc_id for row in read_withdrawn(session).values() if not is_after(versions, row.version, corpus))
     outside = frozenset((*gone, *(ids_after(whole.ws.corpus, later[0].after) if later else ()))) - topics
-    judged_texts = {pair: texts for pair, texts in whole.judged_texts.items() if has(pair)}
-    plan, sample = whole.plan, whole.sample
-    plan = plan and plan._replace(vacant=tuple(filter(has, plan.vacant)))
+    runs, files = _runs(whole, corpus, earlier=bool(later))
+    pools = {name: _pool_in(pool, versions, corpus, outside) for name, pool in _among(whole.pools, topics).items()}
+    sample = whole.sample
+    splits = {
+        facet: {fold: tuple(filter(names.__contains__, of_fold)) for fold, of_fold in folds.items()}
+        for facet, folds in whole.splits.items()
+    }
+    return replace(
+        _answered(session, whole, has),
+        queries=queries,
+        pools=pools,
+        rankings_sha256=_among(whole.rankings_sha256, topics),
+        splits=splits,
+        runs=runs,
+        texts=_among(whole.texts, topics),
+        sample=sample and sample._replace(pairs=_among(sample.pairs, set(filter(has, sample.pairs)))),
+        corpora=whole.corpora[: whole.corpora.index(corpus) + 1],
+        version=OneVersion(whole.ws.qrels_of(corpus) if later else whole.ws.qrels, files, outside),
+    )
+
+
+def _answered(session: Session, whole: Snapshot, has: Callable[[Pair], bool]) -> Snapshot:
+    """The study with plan and answers of these pairs alone."""
+    texts = _among(whole.judged_texts, set(filter(has, whole.judged_texts)))
+    plan = whole.plan and whole.plan._replace(vacant=tuple(filter(has, whole.plan.vacant)))
     outcome = outcome_from(
         tuple(row for row in whole.outcome.assignments if has(row.pair)),
         (row for row in JUDGEMENTS.records(session) if has(row.pair)),
@@ -52,31 +78,22 @@ def limited(session: Session, whole: Snapshot, corpus: str) -> Snapshot:
         asked=whole.ws.settings.adjudication.asked,
         drawn=plan,
         accepted=read_accepted(session),
-        texts=judged_texts.values(),
+        texts=texts.values(),
     )
-    runs, files = _runs(whole, corpus, earlier=bool(later))
-    pools = (pool for name, pool in whole.pools.items() if name in topics)
     return replace(
         whole,
-        queries=queries,
-        pools={pool.topic_id: _pool_in(pool, versions, corpus, outside) for pool in pools},
-        rankings_sha256={name: sha256 for name, sha256 in whole.rankings_sha256.items() if name in topics},
         plan=plan,
         assignments=outcome.assignments,
         outcome=outcome,
         rushed=rushed_pairs(session, outcome),
-        judged_texts=judged_texts,
-        splits={
-            facet: {fold: tuple(name for name in of_fold if name in names) for fold, of_fold in folds.items()}
-            for facet, folds in whole.splits.items()
-        },
-        runs=runs,
-        texts={name: topic for name, topic in whole.texts.items() if name in topics},
-        sample=sample and sample._replace(pairs={pair: row for pair, row in sample.pairs.items() if has(pair)}),
+        judged_texts=texts,
         displays={answer: display for answer, display in whole.displays.items() if has(answer.pair)},
-        corpora=whole.corpora[: whole.corpora.index(corpus) + 1],
-        version=OneVersion(whole.ws.qrels_of(corpus) if later else whole.ws.qrels, files, outside),
     )
+
+
+def _among(values: Mapping[Key, Value], keys: Collection[Key]) -> dict[Key, Value]:
+    """The values of these keys."""
+    return {key: value for key, value in values.items() if key in keys}
 
 
 def _runs(whole: Snapshot, corpus: str, *, earlier: bool) -> tuple[tuple[StoredRun, ...], tuple[Path, ...]]:

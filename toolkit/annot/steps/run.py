@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.libraries import evaluator_of
 from annot.base.names import check_name, sha256_of
 from annot.base.plugins import versions_of
 from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.query_sentences import check_facet
 from annot.formats.trec import facet_in_name, write_run
 from annot.measuring import measured, study_analyses
-from annot.measuring.evaluation.evaluated import CHANCE, evaluator_of
+from annot.measuring.evaluation.evaluated import CHANCE
 from annot.pools.pool_design import text_by_field
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.ranking import encoding, methods, submission, word_vectors

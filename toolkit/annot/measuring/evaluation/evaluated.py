@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
 
-from annot import __version__
 from annot.base.errors import InputError
+from annot.base.libraries import evaluator_of
 from annot.base.names import OF_PAPERS, StudyVocabulary, counted, verb
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
@@ -281,12 +280,6 @@ class RunMeasures:
     """p of this difference, by the step-down maximum of t over all runs of the facet. It decides."""
     above_chance: bool = False
     """True if the difference is positive and its p at most `ALPHA`."""
-
-
-def evaluator_of(convention: str) -> str:
-    """Programs that compute the measures of a convention, with their versions."""
-    used = ("ir_measures", "pytrec_eval-terrier") if convention == "trec" else ()
-    return ", ".join((f"annot {__version__}", *(f"{name} {version(name)}" for name in used)))
 
 
 @dataclass(frozen=True, slots=True)

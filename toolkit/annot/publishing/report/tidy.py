@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from annot.base.libraries import evaluator_of
 from annot.base.stats.values import Interval, Undefined
 from annot.formats.input_files import guarded
-from annot.measuring.evaluation.evaluated import evaluator_of
 from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement as sections
