@@ -29,7 +29,6 @@ from annot.measuring.evaluation.evaluated import (
     PRIMARY,
     EvaluatedRuns,
     evaluate_runs,
-    evaluator_of,
     version_scores,
 )
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
