@@ -174,7 +174,7 @@ def described(svg: str, name: str, title: str, description: str) -> str:
 
 
 def link(query_id: str, told: str, *systems: str) -> str:
-    """Address of a query in browse, with these systems side by side; after a blank, the title of the mark."""
+    """Address of a query in browse, with these systems side by side; after a space, the title of the mark."""
     shown = dict(zip(("query", "system", "beside"), (query_id, *systems), strict=False))
     return f"{BROWSE_FILE}#{urlencode(shown)} {query_id}: {told}"
 

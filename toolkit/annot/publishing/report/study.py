@@ -160,7 +160,7 @@ class Study:
 
     @property
     def given_to(self) -> list[tuple[int, int]]:
-        """(assessors of a pair, planned pairs that have so many), the most first."""
+        """(assessors of a pair, planned pairs that have that many), the most first."""
         return sorted(Counter(len(team) for team in self.outcome.planned.values()).items(), reverse=True)
 
     @property
