@@ -288,7 +288,8 @@ def _lost(ended: Iterable[PairKey], staying: Collection[str | None], gone: Colle
 
 def _of_withdrawn(tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]) -> set[int]:
     """The server's numbers of the tasks about withdrawn documents."""
-    return {task.task_id for task in tasks if task.key in questions and questions[task.key].doc_id in gone}
+    keys = {key for key, question in questions.items() if question.doc_id in gone}
+    return {task.task_id for task in tasks if task.key in keys}
 
 
 def _stale(
