@@ -69,7 +69,7 @@ class Stage:
         self.changes, self.versions = self._changes()
         """Changes since the last push, and later versions that were sent, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
-        self.projects = [project for project in projects.read_projects(session) if project.remote_id is not None]
+        self.projects = projects.sent_projects(session)
         imported = runs.judgements_imported(session)
         gone = self.outcome.people - {project.assessor for project in self.projects} if imported else set()
         present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]

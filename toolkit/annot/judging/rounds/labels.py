@@ -124,7 +124,11 @@ class LabelsRound(collecting.Round):
             else:
                 corrections.append(correction_of(ws, paper, answer, on_record.queries, on_record.sent))
         if corrections and not options.dry_run:
-            _keep(ws, corrections)
+            with ws.writing() as session:
+                put_corrections(
+                    session, [correction.labels for correction in corrections if correction.labels is not None]
+                )
+                put_queries(session, [query for correction in corrections for query in correction.queries])
         row = PulledLabels(
             assessor=name,
             assigned=collected.tasks,
@@ -154,12 +158,6 @@ def _tasks(ws: Workspace, papers: Mapping[str, Paper], words: Words) -> dict[Pai
             languages=languages_of(ws),
         )
     return tasks
-
-
-def _keep(ws: Workspace, corrections: Sequence[Correction]) -> None:
-    with ws.writing() as session:
-        put_corrections(session, [correction.labels for correction in corrections if correction.labels is not None])
-        put_queries(session, [query for correction in corrections for query in correction.queries])
 
 
 def correction_of(
@@ -255,14 +253,12 @@ def _given(
             )
         server = gateway.identity()
         with ws.reading() as session:
-            recorded = [
-                project for project in projects.read_projects(session, round="labels") if project.server == server
-            ]
+            recorded = projects.sent_projects(session, round="labels")
         for project in recorded:
+            if project.server != server:
+                continue
             marker = servers.marker_of(ws.settings.collection.name, "labels", project.assessor)
-            current = (
-                servers.locate(gateway, project, marker=marker, own=keys) if project.remote_id is not None else None
-            )
+            current = servers.locate(gateway, project, marker=marker, own=keys)
             listed = gateway.tasks_of(current.project_id) if current is not None else ()
             holders.update({keys[task.key]: project.assessor for task in listed if task.key in keys})
 
