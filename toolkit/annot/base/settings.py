@@ -272,7 +272,7 @@ class WordVectorSettings(Section):
     sample: Annotated[int, Field(ge=0)] = 0
     """Abstracts to read, drawn at random; 0 reads all."""
     trained_in: tuple[str, ...] = ()
-    """Versions of the corpus in which word vectors and `lsa` are trained anew. All others keep those of the version
+    """Versions of the corpus in which word vectors and `lsa` are trained again. All others keep those of the version
     before."""
 
 

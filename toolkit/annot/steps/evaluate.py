@@ -30,11 +30,18 @@ from annot.publishing.report.tables import Chapter, Column, Columns, Document, T
 from annot.publishing.report.terminal import table_text
 from annot.store import papers
 from annot.store.models import StoredRun
-from annot.store.pools import read_corpus_versions, read_pools, read_sample
+from annot.store.pools import (
+    is_after,
+    last_file,
+    read_corpus_versions,
+    read_pools,
+    read_sample,
+    read_withdrawn,
+)
 from annot.study.outcome import Pair
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, documents_in, exported_qrels, read_snapshot, refuse_unfinished
-from annot.study.workspace import Workspace, given_text, read_entered, write_file
+from annot.study.workspace import Workspace, given_text, read_entered, read_manifest, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach.
@@ -59,6 +66,7 @@ def evaluate(
     tell: Callable[[str], None],
     so_far: bool = False,
     corpus: str | None = None,
+    qrels_file: Path | None = None,
 ) -> EvaluatedRuns:
     """Evaluate runs, in all conventions when none is named.
 
@@ -66,7 +74,8 @@ def evaluate(
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; `tell`
     reports if that fails, and untrue parts of the study. so_far: with a sample, evaluate also before all of it
-    has grades. corpus: runs and qrels of this version of the corpus; None takes the newest.
+    has grades. corpus: runs and qrels of this version of the corpus; None takes the newest. qrels_file: qrels to
+    measure with; `tell` warns of documents of the runs that are not in their version of the corpus.
     """
     conventions = chosen(ws, convention, measures)
     check_name(ties, TIES, what="--ties")
@@ -76,17 +85,24 @@ def evaluate(
         versions = [version.version for version in read_corpus_versions(session)]
     if corpus is not None:
         check_name(corpus, versions, what="--corpus")
-    earlier = corpus if versions and corpus != versions[-1] else None
+    if qrels_file is not None:
+        corpus = _version_of(ws, qrels_file, versions)
+    earlier = corpus if versions and corpus not in (None, versions[-1]) else None
     snapshot = _with_sample_of(snapshot, earlier)
-    qrels = exported_qrels(snapshot, earlier)
-    found = _named(ws, runs, snapshot.runs) if earlier is None else _of_version(snapshot, earlier, versions, runs)
-    if earlier is None and versions:
+    qrels = exported_qrels(snapshot, earlier, file=qrels_file)
+    if earlier is None or (qrels_file is not None and runs):
+        found = _named(ws, runs, snapshot.runs)
+    else:
+        found = _of_version(snapshot, earlier, versions, runs)
+    if qrels_file is not None:
+        _warn_of_others(snapshot, found, f"{qrels_file}", corpus, names=runs, tell=tell)
+    elif earlier is None and versions:
         _refuse_other_versions(snapshot, found, versions)
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = measured.evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
-    if earlier is None:
+    if earlier is None and qrels_file is None:
         evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
     if versions:
         evaluated = replace(evaluated, corpus=corpus or versions[-1])
@@ -96,6 +112,7 @@ def evaluate(
     report_untrue(snapshot, "runs", tell=tell)
     if (
         earlier is None
+        and qrels_file is None
         and not runs
         and convention is None
         and not measures
@@ -165,6 +182,63 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
                 raise InputError(f"{tag}: a run of this study and a run in {', '.join(map(str, files))} have this tag")
             rankings[tag] = run
     return rankings
+
+
+def _version_of(ws: Workspace, qrels_file: Path, versions: list[str]) -> str | None:
+    """Version of the corpus whose qrels the file has, by its place, its name or its content; None if it has those of
+    none.
+
+    versions: on record, the oldest first.
+    """
+    files = {name: ws.qrels_of(name) for name in versions[:-1]} | dict.fromkeys(versions[-1:], ws.qrels)
+    text = given_text(qrels_file, expected="qrels")
+    of_file = [name for name, file in files.items() if file.resolve() == qrels_file.resolve()]
+    of_file += [name for name in versions if ws.qrels_of(name).name == qrels_file.name]
+    of_file += [name for name, file in files.items() if file.is_file() and file.read_text(encoding="utf-8") == text]
+    return of_file[0] if of_file else None
+
+
+def _warn_of_others(
+    snapshot: Snapshot,
+    found: Mapping[str, Mapping[str, Ranking]],
+    qrels_file: str,
+    version: str | None,
+    *,
+    names: Iterable[str],
+    tell: Callable[[str], None],
+) -> None:
+    """Warn of documents of these runs that are not in the version of the corpus that the qrels are of.
+
+    version: None takes the newest. names: of the runs, files among them, whose metadata is next to them.
+    """
+    corpus = snapshot.ws.corpus
+    with snapshot.ws.reading() as session:
+        versions, withdrawn = read_corpus_versions(session), read_withdrawn(session).values()
+    if not (snapshot.ws.has_corpus and versions):
+        return
+    of_version, last = version or versions[-1].version, last_file(versions, version)
+    outside = {gone.doc_id for gone in withdrawn if not is_after(versions, gone.version, of_version)}
+    outside |= {*(() if last is None else papers.ids_after(corpus, last))}
+    of_runs = _versions_of_runs(snapshot, [row.version for row in versions])
+    for about in (Path(name).with_suffix(".json") for name in names if Path(name).is_file()):
+        if about.is_file():
+            record = read_manifest(about, hint="take it from a backup, or make the run again")
+            of_runs[str(record.get("tag"))] = dict(record.get("settings") or {}).get("corpus", versions[0].version)
+    if len({*filter(None, map(of_runs.get, found))}) > 1:
+        raise InputError(
+            "runs of several versions of the corpus, expected one",
+            faults=[f"{tag}: ranks version {of_runs.get(tag, 'unknown')}" for tag in sorted(found)],
+            hint=f"`annot run SYSTEM --corpus {of_version}` ranks the version of the qrels",
+        )
+    for tag, run in found.items():
+        ids = {doc.doc_id for ranking in run.values() for doc in ranking}
+        if others := sorted((ids & outside) | (ids - papers.known_ids(corpus, ids))):
+            some = ", ".join(others[:3]) + (", ..." if others[3:] else "")
+            tell(
+                f"warning: {tag}: {len(others)} of its {counted(len(ids), 'document')} are not in version {of_version} "
+                f"of the corpus, which {qrels_file} is of: {some}; the run ranks version "
+                f"{of_runs.get(tag, 'unknown')}, `annot run SYSTEM --corpus {of_version}` ranks version {of_version}"
+            )
 
 
 def _versions_of_runs(snapshot: Snapshot, versions: list[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -405,13 +406,13 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
             refuse_grades_of_models(lines, name=str(ws.qrels))
 
 
-def exported_qrels(snapshot: Snapshot, version: str | None = None) -> tuple[Qrel, ...]:
-    """Qrels on disk, of an earlier version of the corpus if one is named.
+def exported_qrels(snapshot: Snapshot, version: str | None = None, *, file: Path | None = None) -> tuple[Qrel, ...]:
+    """Qrels on disk, of an earlier version of the corpus if one is named, or those in a file.
 
     Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
     """
     ws = snapshot.ws
-    path = ws.qrels if version is None else ws.qrels_of(version)
+    path = file or (ws.qrels if version is None else ws.qrels_of(version))
     if not path.is_file():
         raise MissingInput(f"{path}: not written yet", hint=HINT)
     refuse_qrels_of_models(ws)
@@ -420,7 +421,7 @@ def exported_qrels(snapshot: Snapshot, version: str | None = None) -> tuple[Qrel
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
     if strangers:
         raise InputError(
-            f"{ws.qrels}: {len(strangers)} of its queries are not in this study",
+            f"{path}: {len(strangers)} of its queries are not in this study",
             faults=[f"query {name!r}: not in this study" for name in strangers],
             hint=HINT,
         )
