@@ -85,24 +85,19 @@ def evaluate(
         versions = [version.version for version in read_corpus_versions(session)]
     if corpus is not None:
         check_name(corpus, versions, what="--corpus")
-    if qrels_file is not None:
-        corpus = _version_of(ws, qrels_file, versions)
+    corpus = corpus if qrels_file is None else _version_of(ws, qrels_file, versions)
     earlier = corpus if versions and corpus not in (None, versions[-1]) else None
     snapshot = _with_sample_of(snapshot, earlier)
     qrels = exported_qrels(snapshot, earlier, file=qrels_file)
-    if earlier is None or (qrels_file is not None and runs):
-        found = _named(ws, runs, snapshot.runs)
-    else:
-        found = _of_version(snapshot, earlier, versions, runs)
+    found = _measured_runs(snapshot, versions, earlier, runs, any_version=qrels_file is not None)
     if qrels_file is not None:
         _warn_of_others(snapshot, found, f"{qrels_file}", corpus, names=runs, tell=tell)
-    elif earlier is None and versions:
-        _refuse_other_versions(snapshot, found, versions)
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = measured.evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
-    if earlier is None and qrels_file is None:
+    of_newest = earlier is None and qrels_file is None
+    if of_newest:
         evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
     if versions:
         evaluated = replace(evaluated, corpus=corpus or versions[-1])
@@ -110,14 +105,7 @@ def evaluate(
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
     report_untrue(snapshot, "runs", tell=tell)
-    if (
-        earlier is None
-        and qrels_file is None
-        and not runs
-        and convention is None
-        and not measures
-        and (ties, average) == (TIES[0], AVERAGES[0])
-    ):
+    if of_newest and not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
     return evaluated
@@ -182,6 +170,21 @@ def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> d
                 raise InputError(f"{tag}: a run of this study and a run in {', '.join(map(str, files))} have this tag")
             rankings[tag] = run
     return rankings
+
+
+def _measured_runs(
+    snapshot: Snapshot, versions: list[str], earlier: str | None, names: tuple[str, ...], *, any_version: bool
+) -> dict[str, dict[str, Ranking]]:
+    """The runs that are meant: of an earlier version of the corpus, or else of the newest.
+
+    any_version: take named runs of any version. Raises InputError for those of others without it.
+    """
+    if earlier is not None and not (any_version and names):
+        return _of_version(snapshot, earlier, versions, names)
+    found = _named(snapshot.ws, names, snapshot.runs)
+    if versions and not any_version:
+        _refuse_other_versions(snapshot, found, versions)
+    return found
 
 
 def _version_of(ws: Workspace, qrels_file: Path, versions: list[str]) -> str | None:
