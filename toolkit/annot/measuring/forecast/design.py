@@ -214,7 +214,7 @@ def own_share(tables: Integers) -> float:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Topic set size design: the difference between two runs that so many topics show, and the topics needed for one.
+# Topic set size design: the difference between two runs that this many topics show, and the topics needed for one.
 #
 # Sakai 2016, Topic Set Size Design, Information Retrieval Journal 19(3), 256-283, for the paired t test. The spread
 # of the topics' differences is that of a typical pair of runs in a pilot (the median), and the test is corrected for
@@ -563,7 +563,7 @@ class Labour:
     """Shape (n,): seconds per pair."""
 
     def expected(self, judgements: int) -> float:
-        """Hours for so many judgements, shared evenly."""
+        """Hours for this many judgements, shared evenly."""
         return judgements * float(self.by_person.mean() * self.by_query.mean()) / hours.HOUR
 
     def simulated(
