@@ -480,7 +480,7 @@ def end(pid: int, is_gone: Callable[[], bool]) -> None:
 
 
 def _speaks(folder: Path, log_size: int) -> bool:
-    """True if the server adds to its log of so many bytes, answers, or ends."""
+    """True if the server adds to its log of this many bytes, answers, or ends."""
 
     def heard() -> bool:
         server = status(folder)
@@ -513,7 +513,7 @@ def _wait_until_healthy(folder: Path) -> Server:
 
 
 def comes_true(condition: Callable[[], bool], *, within: float) -> bool:
-    """True if the condition holds before so many seconds are over; checks ten times a second."""
+    """True if the condition holds before this many seconds are over; checks ten times a second."""
     deadline = time.monotonic() + within
     while not (holds := condition()) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -167,7 +167,7 @@ def assessor_effect_of(
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Differences between the runs of a study that a design of so many queries shows, on one record of it.
+# Differences between the runs of a study that a design of this many queries shows, on one record of it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -488,6 +488,7 @@ class Workload:
 def spoken_time(hours: float, words: Words) -> str:
     """Hours as people say them: to five minutes, from three quarters of an hour on to half an hour.
 
+    >>> from annot.base.words import ENGLISH
     >>> [spoken_time(hours, ENGLISH) for hours in (0.03, 0.6, 1.1, 2.6)]
     ['5 minutes', '35 minutes', '1 hour', '2.5 hours']
     """

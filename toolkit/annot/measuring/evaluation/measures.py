@@ -357,7 +357,7 @@ def _measured_documents(
     relevant_from: int,
     cut: int | None = None,
 ) -> Values:
-    """Measures of one list that `family_of` knows. cut: only so many ranks count; None counts all."""
+    """Measures of one list that `family_of` knows. cut: only this many ranks count; None counts all."""
     values: Values = {}
     lists: dict[bool, GradedList] = {}
     for name in names:

@@ -13,7 +13,7 @@ from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
 from annot.publishing.report.notices import RESTS_ON, notices, untrue_verdict
-from annot.publishing.report.sections import agreement, assessors, collection, runs
+from annot.publishing.report.sections import agreement, assessors, collection, over_time, runs
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
@@ -79,6 +79,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             collection.grades_body(study),
             *collection.examples_body(study),
             runs.body(study),
+            *over_time.body(study),
             assessors.body(study),
             *(chapter for sections in added for chapter in sections.body(study)),
         ),
