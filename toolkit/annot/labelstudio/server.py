@@ -481,12 +481,10 @@ def end(pid: int, is_gone: Callable[[], bool]) -> None:
 
 def _speaks(folder: Path, log_size: int) -> bool:
     """True if the server adds to its log of this many bytes, answers, or ends."""
-
-    def heard() -> bool:
-        server = status(folder)
-        return server is None or server.healthy or _log_size(folder) > log_size
-
-    return comes_true(heard, within=SILENT_SECONDS)
+    return comes_true(
+        lambda: (server := status(folder)) is None or server.healthy or _log_size(folder) > log_size,
+        within=SILENT_SECONDS,
+    )
 
 
 def _log_size(folder: Path) -> int:
@@ -495,11 +493,7 @@ def _log_size(folder: Path) -> int:
 
 
 def _wait_until_healthy(folder: Path) -> Server:
-    def settled() -> bool:
-        server = status(folder)
-        return server is None or server.healthy
-
-    comes_true(settled, within=START_SECONDS)
+    comes_true(lambda: (server := status(folder)) is None or server.healthy, within=START_SECONDS)
     server = status(folder)
     if server is None:
         raise StudioError(f"the local Label Studio stopped while starting; the end of its log:\n{_log_tail(folder)}")
