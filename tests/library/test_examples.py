@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -32,6 +33,16 @@ def test_the_examples_of_a_docstring_give_what_they_show(name: str, folder: Path
     with pd.option_context("display.width", 120):
         result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example)
     assert result.failed == 0
+
+
+def test_the_examples_of_all_other_docstrings_give_what_they_show() -> None:
+    toolkit = CHECKOUT / "toolkit"
+    paths = [path for path in toolkit.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(toolkit).with_suffix("").parts) for path in paths]
+    modules = [importlib.import_module(name) for name in names if not name.startswith("annot.api")]
+    results = {module.__name__: doctest.testmod(module) for module in modules}
+    assert sum(result.attempted for result in results.values()) > len(modules) > 20
+    assert not [name for name, result in results.items() if result.failed]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
 from typing import Any
 
 import pytest
 from annot.base.errors import FindingError
-from annot.base.words import read_words
+from annot.base.words import ENGLISH, read_words
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.studio_records import KNOWN_REASONS
 from annot.store.answers import JUDGEMENTS
@@ -17,6 +19,7 @@ from study_stages import quietly, set_in
 from worlds import World
 
 GERMAN = read_words("de", overrides=None)
+PACKAGED_WORDS = (files("annot.templates") / "words" / "en.toml").read_text(encoding="utf-8")
 
 
 def config_of(world: World, name: str, round: str = "judge") -> str:
@@ -138,6 +141,24 @@ def test_guidelines_of_a_language_are_sent_to_its_people_and_versioned(planned: 
     change(planned, "a1", "en")
     planned.push()
     assert unchanged_on_server(planned), "the German guidelines were sent, too"
+
+
+def test_words_of_a_later_release_are_english_in_a_language_of_the_study(planned: World) -> None:
+    planned.studio.in_time = True
+    words = PACKAGED_WORDS.replace('cannot_judge = "Cannot judge"', 'cannot_judge = "Cannae judge"')
+    write_file(planned.folder / "templates" / "words" / "sco.toml", re.sub("(?m)^query = .*\n", "", words))
+    change(planned, "a1", "sco")
+    planned.push()
+    assert "Cannae judge" in config_of(planned, "a1")
+    assert f'lang="sco">{ENGLISH("task.query")}</span>' in data_of(planned, "a1")[0]["pair_html"]
+    lines = annot_done("check", "guidelines", folder=planned.folder).stdout.splitlines()
+    assert [line for line in lines if "sco.toml" in line or "query" in line][1:] == [
+        *('  screen.query = "query"', f'  task.query = "{ENGLISH("task.query")}"')
+    ]
+    planned.judge("a1", {planned.pairs[0]: 2})
+    planned.pull()
+    assert judged_in(planned) == {"a1": {"sco"}}
+    assert unchanged_on_server(planned)
 
 
 def test_a_killed_push_in_another_language_is_finished_by_the_next(planned: World) -> None:

@@ -6,6 +6,7 @@ values that are stored are English in every language.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -117,48 +118,79 @@ class Words:
 def read_words(language: str, *, overrides: Path | None) -> Words:
     """The words of a language: the program's, and before them those of the study's file of that name.
 
+    Words that neither has are English: an earlier study lacks those of a later release.
+
     overrides: the study's `templates/`. Raises InputError, with the languages that there are, for another, and for a
-    file that lacks words, has unknown ones, or other placeholders than the English file.
+    file that has unknown words, or other placeholders than the English file.
     """
-    check_name(language, languages(overrides), what="language")
-    packaged, own = files("annot.templates") / FOLDER / f"{language}.toml", None
-    entries: dict[str, dict[str, Entry]] = {}
-    for path in (packaged, *([] if overrides is None else [own := overrides / FOLDER / f"{language}.toml"])):
-        if path.is_file():
-            for table, lines in _read(path).items():
-                entries[table] = entries.get(table, {}) | lines
-    if faults := list(faults_of(entries)):
-        raise InputError(
-            f"{own or packaged}: {counted(len(faults), 'fault')}", faults=faults, hint="see docs/howto/languages.md"
-        )
-    return Words(language, entries)
+    return Words(language, _completed(_entries_of(language, overrides)))
+
+
+def missing_words(language: str, *, overrides: Path | None) -> list[str]:
+    """Lines of the English file that a language lacks, such as `screen.why = "Why?"`. Raises as `read_words`."""
+    entries = _entries_of(language, overrides)
+    return [
+        f"{table}.{key} = {json.dumps(text, ensure_ascii=False)}"
+        for table, lines in ENGLISH.entries.items()
+        if table != STUDY_NAMES
+        for key, text in lines.items()
+        if key not in entries.get(table, {})
+    ]
 
 
 def recorded_words(body: Mapping[str, Any]) -> Words:
-    """Words as they were put on record; those of other tables are the program's English ones."""
+    """Words as they were put on record; those that are not on record are the program's English ones."""
     tables = {table: {key: _entry_of(value) for key, value in body[table].items()} for table in ON_SCREENS}
-    return Words(body["language"], {**ENGLISH.entries, **tables})
+    return Words(body["language"], _completed(tables))
 
 
 def languages(overrides: Path | None) -> tuple[str, ...]:
     """The languages that there are words for, by their names, of the program and of the study."""
-    folders = [files("annot.templates") / FOLDER, *([] if overrides is None else [overrides / FOLDER])]
-    names = (path.name for folder in folders if folder.is_dir() for path in folder.iterdir())
+    names = (path.name for folder in _folders(overrides) if folder.is_dir() for path in folder.iterdir())
     return tuple(sorted({name.removesuffix(".toml") for name in names if name.endswith(".toml")}))
 
 
-def faults_of(entries: Entries) -> Iterator[str]:
-    """Faults of a language compared with English, in words: missing and unknown keys, other forms or placeholders."""
-    for table, english in ENGLISH.entries.items():
-        lines = entries.get(table, {})
+def _folders(overrides: Path | None) -> list[Any]:
+    return [files("annot.templates") / FOLDER, *([] if overrides is None else [overrides / FOLDER])]
+
+
+def _entries_of(language: str, overrides: Path | None) -> Entries:
+    """The entries of the files of a language, those of the study before the program's."""
+    check_name(language, languages(overrides), what="language")
+    paths = [folder / f"{language}.toml" for folder in _folders(overrides)]
+    entries: dict[str, dict[str, Entry]] = {}
+    for path in paths:
+        if path.is_file():
+            for table, lines in _read(path).items():
+                entries[table] = entries.get(table, {}) | lines
+    if faults := list(_faults(entries)):
+        raise InputError(
+            f"{paths[-1]}: {counted(len(faults), 'fault')}", faults=faults, hint="see docs/howto/languages.md"
+        )
+    return entries
+
+
+def _completed(entries: Entries) -> Entries:
+    """These entries, and the English ones where there is none; a name that is not among them is shown as it is."""
+    return {
+        table: {**({} if table == STUDY_NAMES else english), **entries.get(table, {})}
+        for table, english in ENGLISH.entries.items()
+    }
+
+
+def _faults(entries: Entries) -> Iterator[str]:
+    """Faults of a language compared with English, in words: unknown tables and keys, other forms or placeholders."""
+    for table, lines in entries.items():
+        english = ENGLISH.entries.get(table)
+        if english is None:
+            yield f"{table}: unknown table"
+            continue
         if table != STUDY_NAMES:
-            yield from (f"{table}.{key}: missing; in English {english[key]!r}" for key in english if key not in lines)
             yield from (f"{table}.{key}: unknown key" for key in lines if key not in english)
         for key in english.keys() & lines.keys():
             unknown = _placeholders(lines[key]) - _placeholders(english[key])
             if unknown or _form(english[key]) != _form(lines[key]):
                 yield f"{table}.{key}: found {lines[key]!r}, expected the form and placeholders of {english[key]!r}"
-    yield from (f"{table}: unknown table" for table in entries if table not in ENGLISH.entries)
 
 
 def _form(entry: Entry) -> object:

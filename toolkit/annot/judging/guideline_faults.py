@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from annot.base.errors import AnnotError
 from annot.base.records import WHOLE
-from annot.base.words import ENGLISH, Words, languages
+from annot.base.words import ENGLISH, FOLDER, Words, languages, missing_words
 from annot.store.pools import read_topics
 from annot.study import guidelines
 from annot.study.provenance import note, states_of
@@ -30,6 +30,9 @@ class CheckedGuidelines:
     """
     without_criteria: tuple[str, ...]
     """Pages of facets without a list of the meaning of each grade, so that the screen does not show it."""
+    missing_words: Mapping[str, Sequence[str]]
+    """Lines of the English words that a file of the study lacks, by language, so that the screen is in English there.
+    """
     findings: tuple[str, ...]
 
 
@@ -94,8 +97,14 @@ def check(ws: Workspace) -> CheckedGuidelines:
             for grade, name in enumerate(names)
             if not meanings.get(grade)
         ]
+    templates = ws.root / "templates"
+    missing = {
+        path.stem: lines
+        for path in sorted((templates / FOLDER).glob("*.toml"))
+        if (lines := missing_words(path.stem, overrides=templates))
+    }
     return CheckedGuidelines(
-        tuple(pages), guidelines.left_out(ws, in_english), tuple(without_criteria), tuple(findings)
+        tuple(pages), guidelines.left_out(ws, in_english), tuple(without_criteria), missing, tuple(findings)
     )
 
 

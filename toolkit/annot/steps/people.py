@@ -237,11 +237,16 @@ def _own_server(ws: Workspace, name: str) -> str | None:
     return name if servers.isolated(ws) else None
 
 
+def _is_elsewhere(ws: Workspace, owner: str | None) -> bool:
+    """True if this study does not start the server of this person, or the one for all."""
+    return ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+
+
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
     owner = _own_server(ws, who)
-    elsewhere = ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+    elsewhere = _is_elsewhere(ws, owner)
     if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
         has_front = front.kept(servers.front_folder(ws)) is not None
         return (f"`annot studio up` starts the server of {who}",) if has_front else ()
@@ -332,7 +337,9 @@ def invite(
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{servers.PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
-        path = None if out is None else _written(ws.root / out / file, text)
+        path = None if out is None else ws.root / out / file
+        if path is not None:
+            write_file(path, text, private=True)
         letters.append(
             Letter(
                 *(name, addressee.role, values["link"], whom, text, path),
@@ -346,11 +353,6 @@ def invite(
         people.record_notices(session, (_notice(ws, letter) for letter in letters))
     provenance.note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
     return tuple(letters)
-
-
-def _written(path: Path, text: str) -> Path:
-    write_file(path, text, private=True)
-    return path
 
 
 def describe(made: tuple[Letter, ...]) -> str:
@@ -397,21 +399,15 @@ def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
 
 
-def _server(ws: Workspace, person: str | None) -> _Server:
-    """The server of this person, or the one for all."""
-    here = ws.studio_url is None if person is None else not servers.is_elsewhere(ws, person)
-    with servers.connect(ws, person=person) as gateway:
-        sign_up = None if here else f"{gateway.address}{gateway.invitation()}"
-        return _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
-
-
 def _servers(ws: Workspace, names: Iterable[str | None], lacking: Collection[str | None]) -> dict[str | None, _Server]:
     """Servers of these people that can be asked. lacking: those that must be, as nothing was sent to them yet."""
-    return {
-        name: _server(ws, name)
-        for name in names
-        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None
-    }
+    server_of = {}
+    for name in names:
+        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None:
+            with servers.connect(ws, person=name) as gateway:
+                sign_up = f"{gateway.address}{gateway.invitation()}" if _is_elsewhere(ws, name) else None
+                server_of[name] = _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
+    return server_of
 
 
 def _values(
@@ -488,6 +484,7 @@ class Workload:
 def spoken_time(hours: float, words: Words) -> str:
     """Hours as people say them: to five minutes, from three quarters of an hour on to half an hour.
 
+    >>> from annot.base.words import ENGLISH
     >>> [spoken_time(hours, ENGLISH) for hours in (0.03, 0.6, 1.1, 2.6)]
     ['5 minutes', '35 minutes', '1 hour', '2.5 hours']
     """
