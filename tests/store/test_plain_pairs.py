@@ -15,7 +15,8 @@ from annot.store.database import Store, open_store
 from annot.store.models import Plan
 from annot.store.people import put_assessors, replace_plan
 from annot.store.pools import put_queries
-from annot.study.outcome import counted_outcome, outcome_of, states_of
+from annot.study.outcome import outcome_of
+from annot.study.plain_pairs import counted_outcome, states_of
 from stored import PEOPLE, QUERIES
 
 WHEN = "2031-01-01T00:00:00+00:00"

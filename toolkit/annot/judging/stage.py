@@ -16,7 +16,8 @@ from annot.store.models import Session, StoredRound
 from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
-from annot.study.outcome import Pair, counted_outcome, texts_of
+from annot.study.outcome import Pair, texts_of
+from annot.study.plain_pairs import counted_outcome
 from annot.study.provenance import has_letter, is_current, read_made, states_of
 from annot.study.workspace import Workspace
 
@@ -77,11 +78,8 @@ class Stage:
         """The pairs that the database counts, and the outcome of the others."""
         self.planned: Set[Pair] = self.plain.grades.keys() | self.outcome.planned.keys()
         """The pairs of the plan."""
-        self.answered_by = self.plain.given.keys() | {row.assessor for row in self.outcome.judgements}
-        """People with a judgement on record."""
         imported = runs.judgements_imported(session)
-        people_on_record = self.plain.given.keys() | self.outcome.people
-        gone = people_on_record - {project.assessor for project in self.projects} if imported else set()
+        gone = self._gone() if imported else set()
         present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {
@@ -89,6 +87,16 @@ class Stage:
         }
         self.adjudicators = {person.assessor for person in present if person.adjudicator}
         self.elsewhere = imported and not present
+
+    @property
+    def answered_by(self) -> Set[str]:
+        """People with a judgement on record."""
+        return self.plain.given.keys() | {row.assessor for row in self.outcome.judgements}
+
+    def _gone(self) -> Set[str]:
+        """People who judged elsewhere: they have answers on record and no project."""
+        working = {project.assessor for project in self.projects}
+        return (self.plain.given.keys() | self.outcome.people) - working
 
     @property
     def to_withdraw(self) -> int:

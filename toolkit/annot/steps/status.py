@@ -14,7 +14,8 @@ from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report import study_tables, tables
 from annot.store.answers import has_times
 from annot.study.backups import NIGHT_FILE
-from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs, states_of
+from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs
+from annot.study.plain_pairs import states_of
 from annot.study.workspace import Workspace
 
 OVERDUE = timedelta(hours=36)

@@ -39,8 +39,6 @@ from annot.store.answers import (
     SourcedAnswer,
     chain_ends,
     count_corrected_texts,
-    count_judgements,
-    plain_pairs,
     read_accepted,
     read_returned,
 )
@@ -514,7 +512,7 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
     plan, returned, accepted = read_plan(session), read_returned(session), read_accepted(session)
     texts = texts_of(session) if texts is None else texts
     withdrawn = withdrawn_ids(session)
-    if not texts and (last := _last_of(session, settings)):
+    if not texts and (last := last_outcome(session, settings)):
         return last
     outcome = outcome_from(
         read_assignments(session),
@@ -532,59 +530,6 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
     return outcome
 
 
-class PlainPairs(NamedTuple):
-    """Planned pairs that each of their assessors judged once with a grade, and of which nothing else is on record."""
-
-    grades: Mapping[Pair, int | None]
-    """Grade on which the assessors agree; None if they differ."""
-    given: Counter[str]
-    """Number of each assessor's judgements."""
-    most: int
-    """Largest number of assessors of a pair."""
-
-    @property
-    def disputed(self) -> int:
-        """Number of pairs on which the assessors differ."""
-        return sum(grade is None for grade in self.grades.values())
-
-    @property
-    def qrels(self) -> list[Qrel]:
-        """The final grades of the others."""
-        return [Qrel(*pair, grade) for pair, grade in self.grades.items() if grade is not None]
-
-
-NO_PLAIN_PAIRS = PlainPairs({}, Counter(), 0)
-
-
-def counted_outcome(session: Session, settings: Settings, *, whole: bool) -> tuple[PlainPairs, Outcome]:
-    """The plain pairs, as the database counts them, and the outcome of all others: most pairs of a large study are
-    plain, and none of their rows is read.
-
-    whole: no pair is plain, because more than its counts is asked for.
-    """
-    drawn = read_plan(session)
-    noted = read_returned(session) or read_accepted(session) or withdrawn_ids(session) or texts_of(session)
-    if whole or noted or (drawn and drawn.vacant) or _last_of(session, settings):
-        return NO_PLAIN_PAIRS, outcome_of(session, settings)
-    settled = ADJUDICATIONS.current(session)
-    ruled = {ruling.record.pair for ruling in settled}
-    per_pair = (drawn and drawn.per_pair) or 0
-    sizes, grades = Counter[int](), dict[Pair, int | None]()
-    for query_id, doc_id, size, lowest, highest in plain_pairs(session):
-        if size >= per_pair and (query_id, doc_id) not in ruled:
-            grades[query_id, doc_id] = lowest if lowest == highest else None
-            sizes[size] += 1
-    given, count = count_by_assessor(session), sum(size * pairs for size, pairs in sizes.items())
-    plan: tuple[Assignment, ...] = ()
-    judgements: tuple[Judgement, ...] = ()
-    if given.total() > count or count_judgements(session) > count:
-        plan = tuple([row for row in read_assignments(session) if row.pair not in grades])
-        judgements = tuple([answer for answer in JUDGEMENTS.records(session) if answer.pair not in grades])
-    rest = outcome_from(plan, judgements, settled, (), asked=settings.adjudication.asked, drawn=drawn)
-    given.subtract(row.assessor for row in plan)
-    return PlainPairs(grades, +given, max(sizes, default=0)), rest
-
-
 def _state(session: Session, settings: Settings) -> tuple[Any, ...]:
     """Everything on which the outcome depends, in short."""
     written = chain_ends(session), count_by_assessor(session).total()
@@ -592,7 +537,7 @@ def _state(session: Session, settings: Settings) -> tuple[Any, ...]:
     return *written, *notes, settings.adjudication.asked
 
 
-def _last_of(session: Session, settings: Settings) -> Outcome | None:
+def last_outcome(session: Session, settings: Settings) -> Outcome | None:
     """The last outcome of the open store, if nothing has changed since."""
     last = _LAST.get(session.connection().engine.pool)
     return last[1] if last and last[0] == _state(session, settings) else None
@@ -941,26 +886,3 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
         and (moment - earlier).total_seconds() < limit + LOADING_SECONDS
     )
     return tuple(dict.fromkeys(fast))
-
-
-STATES = {
-    "agreed": "agreed",
-    "settled": "settled by an adjudicator",
-    "unjudgeable": "closed without a grade",
-    "open": "in dispute",
-    "waiting": "returned and not answered yet",
-    "vacant": "without an assessor",
-    "incomplete": "still to be judged",
-}
-"""Words for the states of pairs, in the order in which they are shown."""
-
-
-def states_of(outcome: Outcome, plain: PlainPairs = NO_PLAIN_PAIRS) -> dict[str, int]:
-    """Number of planned pairs in each state that some are in; together they are all."""
-    settled = outcome.adjudications.keys() & outcome.planned.keys()
-    vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
-    agreed = {decision.pair for decision in outcome.agreed} - settled
-    rest = (outcome.unjudgeable, outcome.open, outcome.waiting, vacant, set(outcome.incomplete) - vacant)
-    counts = Counter({state: len(pairs) for state, pairs in zip(STATES, (agreed, settled, *rest), strict=True)})
-    counts.update({"agreed": len(plain.grades) - plain.disputed, "open": plain.disputed})
-    return {state: count for state, count in counts.items() if count}
