@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.base.errors import InputError, StudioError
+from annot.base.names import lasting
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Label Studio in an environment of its own: its pins must not meet ours.
@@ -101,7 +102,7 @@ def reported(say: Callable[[str], None], work: str) -> Iterator[None]:
     def report() -> None:
         begun = time.monotonic()
         while not over.wait(A_LINE_EVERY):
-            say(f"{work}, for {time.monotonic() - begun:.0f} s now")
+            say(f"{work}, for {lasting(time.monotonic() - begun)} now")
 
     reporter = threading.Thread(target=report, daemon=True)
     reporter.start()
@@ -498,7 +499,7 @@ def _wait_until_healthy(folder: Path) -> Server:
         raise StudioError(f"the local Label Studio stopped while starting; the end of its log:\n{_log_tail(folder)}")
     if not server.healthy:
         raise StudioError(
-            f"the local Label Studio does not respond after {START_SECONDS:.0f} s; the end of its log:\n"
+            f"the local Label Studio does not respond after {lasting(START_SECONDS)}; the end of its log:\n"
             f"{_log_tail(folder)}",
             hint="`annot studio down`, then `annot studio up`",
         )
