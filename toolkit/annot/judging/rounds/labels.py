@@ -124,11 +124,7 @@ class LabelsRound(collecting.Round):
             else:
                 corrections.append(correction_of(ws, paper, answer, on_record.queries, on_record.sent))
         if corrections and not options.dry_run:
-            with ws.writing() as session:
-                put_corrections(
-                    session, [correction.labels for correction in corrections if correction.labels is not None]
-                )
-                put_queries(session, [query for correction in corrections for query in correction.queries])
+            _keep(ws, corrections)
         row = PulledLabels(
             assessor=name,
             assigned=collected.tasks,
@@ -158,6 +154,12 @@ def _tasks(ws: Workspace, papers: Mapping[str, Paper], words: Words) -> dict[Pai
             languages=languages_of(ws),
         )
     return tasks
+
+
+def _keep(ws: Workspace, corrections: Sequence[Correction]) -> None:
+    with ws.writing() as session:
+        put_corrections(session, [correction.labels for correction in corrections if correction.labels is not None])
+        put_queries(session, [query for correction in corrections for query in correction.queries])
 
 
 def correction_of(

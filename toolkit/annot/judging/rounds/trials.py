@@ -7,7 +7,7 @@ from functools import partial
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, counted
-from annot.base.records import WHOLE, Gold, Judgement, PairKey
+from annot.base.records import WHOLE, Assessor, Gold, Judgement, PairKey
 from annot.formats.input_files import content_of, read_full_texts
 from annot.judging import trial_answers
 from annot.judging.exchange import collecting
@@ -156,9 +156,7 @@ class TrainingRound(collecting.Round):
             assigned_before = trial_answers.by_person(trials.read_assignments(session, trial_answers.TRAIN))
         if not golden:
             raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
-        for name in options.assessor:
-            check_name(name, [person.assessor for person in everyone], what="assessor")
-        in_training = options.assessor or [person.assessor for person in everyone if not person.adjudicator]
+        in_training = _in_training(options.assessor, everyone)
         notes: list[str] = []
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *assigned_before}):
@@ -210,6 +208,13 @@ class TrainingRound(collecting.Round):
                         "grade was shown; the earlier ones count"
                     )
         return notes, None
+
+
+def _in_training(names: Sequence[str], everyone: Sequence[Assessor]) -> Sequence[str]:
+    """The people named, or all who assess. Raises InputError for a name that is not known."""
+    for name in names:
+        check_name(name, [person.assessor for person in everyone], what="assessor")
+    return names or [person.assessor for person in everyone if not person.adjudicator]
 
 
 def _outgoing(
