@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from annot.base.records import Adjudication, Judgement, PairKey, Paper, Query, Topic
-from annot.base.words import ENGLISH, ENGLISH_CODE, Words, is_english
+from annot.base.settings import CollectionSettings
+from annot.base.words import ENGLISH, Words, is_english
 from annot.formats.paper_text import count_words, language_code, language_of, word_places
 from annot.labelstudio.studio_records import (
     CAUSE_NEEDED,
@@ -95,22 +96,6 @@ def sides_of(topic: Paper | Topic, words: Words) -> tuple[str, str]:
     return words(f"task.{query}"), words(f"task.{document}")
 
 
-def whole_pair(
-    facet: str,
-    topic: Paper | Topic,
-    document: Paper,
-    *,
-    first: bool,
-    fold_after: int,
-    mark_terms: bool,
-    words: Words = ENGLISH,
-) -> str:
-    """The columns of a pair that is judged whole; first, fold_after and mark_terms as for `judge_task`."""
-    terms = terms_of(topic) if mark_terms else frozenset()
-    right = document_column(document, sides_of(topic, words)[1], fold_after=fold_after, terms=terms, words=words)
-    return pair((topic_column(topic, opened=first, words=words), right), facet, whole=True, first=first, words=words)
-
-
 def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool, words: Words = ENGLISH) -> str:
     """Both columns side by side. The screen shows the meaning of the grades in `facet`, and marks a new topic."""
     classes = f"a-pair{' a-whole' * whole} a-is-{facet}{' a-first' * first}"
@@ -179,38 +164,33 @@ _TEXT = re.compile(r'<(h2|p class="a-s(?: a-hit)?")>')
 _AROUND = re.compile(r'<(span|summary|div class="a-none")([ >])')
 
 
-def in_languages(pair_html: str, *, topic: str, document: str, words: str) -> str:
+def in_languages(
+    pair_html: str, topic: Paper | Topic, document: Paper, words: Words, collection: CollectionSettings
+) -> str:
     """The pair with direction and language of its texts, of topic and document, and of the words around them.
 
-    The languages are BCP 47. If all are English, the page of Label Studio has said so, and the pair stays as it is.
+    If all are English, the page of Label Studio has said so, and the pair stays as it is.
     """
-    if all(map(is_english, (topic, document, words))):
+    languages = spoken(topic, collection), spoken(document, collection)
+    if all(map(is_english, (*languages, words.language))):
         return pair_html
     left, cand, right = pair_html.partition('<div class="a-side a-cand')
     sides = (
         _TEXT.sub(rf'<\1 dir="auto" lang="{escaped(language)}">', side)
-        for side, language in ((left, topic), (right, document))
+        for side, language in zip((left, right), languages, strict=True)
     )
-    around = rf'<\1 dir="auto" lang="{escaped(words)}"\2'
+    around = rf'<\1 dir="auto" lang="{escaped(words.language)}"\2'
     return _AROUND.sub(around, cand.join(sides) if cand else next(sides))
 
 
-class Languages(NamedTuple):
-    """Languages (BCP 47) of the texts of a study."""
-
-    topics: str
-    """Language of topics that are texts."""
-    documents: str
-    """Language of papers that have none of their own."""
+IN_ENGLISH = CollectionSettings()
+"""Settings of a collection in English."""
 
 
-IN_ENGLISH = Languages(ENGLISH_CODE, ENGLISH_CODE)
-
-
-def spoken(text: Paper | Topic, languages: Languages) -> str:
-    """The language of a text: its own or the stated one, unless it is not written in the letters of the text."""
+def spoken(text: Paper | Topic, collection: CollectionSettings) -> str:
+    """The language (BCP 47) of a text: its own or the stated one, unless it is not written in the text's letters."""
     parts = (text.description or "", text.narrative or "") if isinstance(text, Topic) else text.sentences
-    stated = languages.topics if isinstance(text, Topic) else text.language or languages.documents
+    stated = collection.language_of_topics if isinstance(text, Topic) else text.language or collection.language
     language = language_of(" ".join((text.title, *parts)), stated)
     return stated if language == language_code(stated) else language
 
@@ -440,7 +420,7 @@ def judge_task(
     fold_after: int,
     mark_terms: bool,
     words: Words = ENGLISH,
-    languages: Languages = IN_ENGLISH,
+    collection: CollectionSettings = IN_ENGLISH,
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
@@ -448,58 +428,36 @@ def judge_task(
     labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
     the pair is judged whole. `progress` is the place of the task: `37 of 300 · query 4, candidate 7 of 30`.
 
-    words: those around the texts, in the person's language. languages: of the texts.
+    words: those around the texts, in the person's language. collection: states the languages of the texts.
 
     first: True for the first pair of its topic: the task says so, and a narrative is unfolded. fold_after: words of a
     document that are shown at once; the rest is folded. mark_terms: True if the topic's words are marked in it.
     """
+    topic_word, document_word = sides_of(topic, words)
     predictions = []
     if facet_labels and isinstance(topic, Paper):
-        pair_html = _by_facet(query, topic, document, facet_labels, first=first, words=words)
+        # Sentences with the labels of the facet are marked, or those that were chosen for the query.
+        by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
+        chosen = query.sentences if query.sentences != by_label else None
+        left = labelled_column("query", topic_word, topic, query.facet, facet_labels, chosen, words)
+        right = labelled_column("cand", document_word, document, query.facet, facet_labels, None, words)
         regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
         predictions = [{"model_version": LABELS_FROM, "result": regions}]
     else:
-        pair_html = whole_pair(
-            *(query.facet, topic, document),
-            first=first,
-            fold_after=fold_after,
-            mark_terms=mark_terms,
-            words=words,
-        )
+        terms = terms_of(topic) if mark_terms else frozenset()
+        left = topic_column(topic, opened=first, words=words)
+        right = document_column(document, document_word, fold_after=fold_after, terms=terms, words=words)
+    pair_html = pair((left, right), query.facet, whole=not predictions, first=first, words=words)
     return {
         "data": {
             "pair_id": pair_key(*asked),
             "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": in_languages(
-                pair_html,
-                topic=spoken(topic, languages),
-                document=spoken(document, languages),
-                words=words.language,
-            ),
+            "pair_html": in_languages(pair_html, topic, document, words, collection),
         },
         "predictions": predictions,
     }
-
-
-def _by_facet(
-    query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str], *, first: bool, words: Words
-) -> str:
-    """HTML of two abstracts; sentences with the labels of the facet, or those chosen for the query, are marked."""
-    by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
-    chosen = query.sentences if query.sentences != by_label else None
-    left, right = sides_of(topic, words)
-    return pair(
-        (
-            labelled_column("query", left, topic, query.facet, facet_labels, chosen, words),
-            labelled_column("cand", right, document, query.facet, facet_labels, None, words),
-        ),
-        query.facet,
-        whole=False,
-        first=first,
-        words=words,
-    )
 
 
 def adjudicate_task(
@@ -537,7 +495,7 @@ def full_text_task(
     *,
     facet: str,
     words: Words = ENGLISH,
-    languages: Languages = IN_ENGLISH,
+    collection: CollectionSettings = IN_ENGLISH,
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the place of each full text instead of the abstract, and without its labels.
 
@@ -555,9 +513,7 @@ def full_text_task(
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), facet, whole=whole, first=False, words=words)
-    pair_html = in_languages(
-        columns, topic=spoken(topic, languages), document=spoken(document, languages), words=words.language
-    )
+    pair_html = in_languages(columns, topic, document, words, collection)
     return {"data": {**task["data"], "pair_html": pair_html}, "predictions": []}
 
 
@@ -589,10 +545,9 @@ def returned_task(task: dict[str, Any], why: str, words: Words = ENGLISH) -> dic
 
 
 def facets_task(
-    key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, languages: Languages = IN_ENGLISH
+    key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, collection: CollectionSettings = IN_ENGLISH
 ) -> dict[str, Any]:
     """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
-    language = spoken(paper, languages)
     side = labelled_column("query", words("task.abstract"), paper, LABELS_SHOWN, (), (), words)
     pair_html = f'<div class="a-pair a-alone">{side}</div>'
     return {
@@ -601,7 +556,7 @@ def facets_task(
             "facet": words("task.labels"),
             "facet_help": words("task.correct"),
             "progress": progress,
-            "pair_html": in_languages(pair_html, topic=language, document=language, words=words.language),
+            "pair_html": in_languages(pair_html, paper, paper, words, collection),
         },
         "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
     }

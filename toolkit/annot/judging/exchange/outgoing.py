@@ -21,7 +21,7 @@ from annot.judging.exchange.servers import RoundPart, marker_of
 from annot.judging.planning import follows
 from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
 from annot.labelstudio.studio_records import ProjectSpec, Screen
-from annot.labelstudio.tasks import Languages, cleaned, judge_task, place_of
+from annot.labelstudio.tasks import cleaned, judge_task, place_of
 from annot.store import people, pools, projects, trials
 from annot.store.models import Session
 from annot.store.pools import read_queries, read_topics
@@ -619,14 +619,9 @@ def tasks_of(
             fold_after=ws.settings.screen.fold_after,
             mark_terms=ws.settings.screen.mark_terms,
             words=words,
-            languages=languages_of(ws),
+            collection=ws.settings.collection,
         )
     return tasks
-
-
-def languages_of(ws: Workspace) -> Languages:
-    """Languages of the texts of the study."""
-    return Languages(ws.settings.collection.language_of_topics, ws.settings.collection.language)
 
 
 def forms_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> dict[str, TaskForm]:

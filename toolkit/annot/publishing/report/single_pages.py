@@ -8,10 +8,11 @@ from datetime import datetime
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.records import Judgement, Paper, Topic
+from annot.base.settings import CollectionSettings
 from annot.base.stats.values import Estimate
 from annot.base.words import ENGLISH, ENGLISH_CODE, Words
 from annot.judging.comments import Meeting
-from annot.labelstudio.tasks import IN_ENGLISH, Languages
+from annot.labelstudio.tasks import IN_ENGLISH
 from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells, side_by_side
@@ -151,10 +152,10 @@ def meeting_page(
 
         def query(row: Row) -> str:
             topic = query_papers[judgement(row).query_id]
-            return _title(topics, topic, judgement(row).query_id, screens.languages, say)
+            return _title(topics, topic, judgement(row).query_id, screens.collection, say)
 
         def document(row: Row) -> str:
-            return _title(titles, judgement(row).doc_id, judgement(row).doc_id, screens.languages, say)
+            return _title(titles, judgement(row).doc_id, judgement(row).doc_id, screens.collection, say)
 
         facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
         return [facet, Column(heads[0], query), Column(heads[1], document)]
@@ -291,11 +292,11 @@ def _title(
     texts: Mapping[str, Paper | Topic],
     topic_or_doc: str,
     name: str,
-    languages: Languages = IN_ENGLISH,
+    collection: CollectionSettings = IN_ENGLISH,
     say: Words = ENGLISH,
 ) -> str:
     text = texts.get(topic_or_doc)
-    return side_by_side.text_cell(f"{text.title} ({name})", text, languages, say) if text and text.title else name
+    return side_by_side.text_cell(f"{text.title} ({name})", text, collection, say) if text and text.title else name
 
 
 def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -> Table:
