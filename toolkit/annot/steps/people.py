@@ -316,7 +316,7 @@ def invite(
     server_of = _servers(ws, dict.fromkeys(server_name.values()), lacking)
     by_https = front.kept(servers.front_folder(ws)) is not None
     whom = contact if contact is not None else ws.settings.collection.contact
-    letters = []
+    letters, notices = [], []
     for addressee in found:
         name = addressee.person.assessor
         words = guidelines.words_in(ws, addressee.person.language)
@@ -332,7 +332,9 @@ def invite(
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{servers.PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
-        path = None if out is None else _written(ws.root / out / file, text)
+        path = None if out is None else ws.root / out / file
+        if path is not None:
+            write_file(path, text, private=True)
         letters.append(
             Letter(
                 *(name, addressee.role, values["link"], whom, text, path),
@@ -342,15 +344,11 @@ def invite(
                 language=words.language,
             )
         )
+        notices.append(_notice(ws, letters[-1], words))
     with ws.writing() as session:
-        people.record_notices(session, (_notice(ws, letter) for letter in letters))
+        people.record_notices(session, notices)
     provenance.note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
     return tuple(letters)
-
-
-def _written(path: Path, text: str) -> Path:
-    write_file(path, text, private=True)
-    return path
 
 
 def describe(made: tuple[Letter, ...]) -> str:
@@ -383,10 +381,9 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     return chosen
 
 
-def _notice(ws: Workspace, letter: Letter) -> Notice:
+def _notice(ws: Workspace, letter: Letter, words: Words) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
-    words = guidelines.words_in(ws, letter.language)
     says = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
     return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
 

@@ -198,19 +198,25 @@ def meeting_page(
         ),
         "agreement": _agreement(meeting, words, say),
     }
-    again = tuple(
-        _side_by_side(
-            number,
-            answers,
-            meeting.facets[answers[0].query_id],
-            topics.get(query_papers[answers[0].query_id]),
-            titles.get(answers[0].doc_id),
+
+    def again(number: int, answers: Sequence[Judgement]) -> SideBySide:
+        """The pair with its texts, to read it again."""
+        query_id, doc_id = answers[0].pair
+        candidate, facet, grades = titles.get(doc_id), meeting.facets[query_id], _grades(answers, say)
+        heading = f"{say.name(facet)}, {grades}" if words.faceted else grades
+        return side_by_side.side_by_side(
+            answers[0].pair,
+            facet,
+            sorted({answer.grade for answer in answers if answer.grade is not None}, reverse=True),
+            topics.get(query_papers[query_id]),
+            candidate,
             screens,
             words,
-            say,
+            summary=f"{number}. {heading}: {(candidate and candidate.title) or doc_id}",
+            say=say,
         )
-        for number, answers in enumerate(meeting.widest, start=1)
-    )
+
+    pairs_again = tuple(again(number, answers) for number, answers in enumerate(meeting.widest, start=1))
     values = {
         "say": say,
         "meeting": meeting,
@@ -229,7 +235,7 @@ def meeting_page(
                 name,
                 say(f"meeting.{name}"),
                 sentences(f"meeting.{name}", **values),
-                (*((tables[name],) if tables[name].rows else ()), *(again if name == "widest" else ())),
+                (*((tables[name],) if tables[name].rows else ()), *(pairs_again if name == "widest" else ())),
             )
             for name in MEETING_PARTS
         ),
@@ -261,31 +267,6 @@ def _answer(answer: Judgement, say: Words) -> str:
     """The grade, or the reason for none."""
     reason = answer.cannot_judge
     return say("task.could_not", reason=say.choice(reason or "")) if answer.grade is None else str(answer.grade)
-
-
-def _side_by_side(
-    number: int,
-    answers: Sequence[Judgement],
-    facet: str,
-    query: Paper | Topic | None,
-    candidate: Paper | Topic | None,
-    screens: Screens,
-    words: StudyVocabulary = OF_PAPERS,
-    say: Words = ENGLISH,
-) -> SideBySide:
-    grades, pair = _grades(answers, say), answers[0].pair
-    heading = f"{say.name(facet)}, {grades}" if words.faceted else grades
-    return side_by_side.side_by_side(
-        pair,
-        facet,
-        sorted({answer.grade for answer in answers if answer.grade is not None}, reverse=True),
-        query,
-        candidate,
-        screens,
-        words,
-        summary=f"{number}. {heading}: {(candidate and candidate.title) or pair[1]}",
-        say=say,
-    )
 
 
 def _title(
