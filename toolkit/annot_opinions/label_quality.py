@@ -225,7 +225,7 @@ def rank_correlation(queries: Sequence[estimates.QueryRatings], opinion: Mapping
 # share of people it wins against; at 0.5 or more it may replace one.
 #
 # The paper's t test assumes that pairs are independent. Pairs of one topic are not, so here whole topics are the
-# units of chance. In a sampled study each pair counts 1 / pi.
+# sampling units. In a sampled study each pair counts 1 / pi.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +245,7 @@ class AgainstOne:
     assessor: str
     n_pairs: int
     n_units: int
-    """Topics, the units of chance; in the published test, pairs."""
+    """Topics, the sampling units; in the published test, pairs."""
     behind: float
     """Share of pairs on which the person is nearer, less that on which the model is. Below epsilon it wins."""
     model_as_near: float
@@ -298,7 +298,7 @@ def standing_in(
     level: float,
     topics: Mapping[str, str] | None,
 ) -> StandingIn:
-    """Run the test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
+    """Run the test with whole topics as the sampling units. level: .95 keeps the false discovery rate at .05.
 
     topics: the topic of each query; None takes the queries as independent. If each pair is a query of its own, and
     there are no weights, this is the published test.

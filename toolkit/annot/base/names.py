@@ -175,7 +175,7 @@ class StudyVocabulary(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Short name of a unit of chance."""
+        """Short name of a sampling unit."""
         return self.topic.removeprefix("query ")
 
     @property

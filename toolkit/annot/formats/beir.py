@@ -190,7 +190,7 @@ def _sentences(query: Query, paper: Paper) -> str:
 
 
 def dataset_id(name: str) -> str:
-    """The collection's name as `ir_datasets` ids are: small letters, digits and hyphens.
+    """The collection's name as `ir_datasets` ids are: lower-case letters, digits and hyphens.
 
     >>> dataset_id("Demo Collection, 2nd")
     'demo-collection-2nd'

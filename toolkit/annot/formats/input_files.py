@@ -530,7 +530,7 @@ def read_columns(
 
 
 def plain(heading: str) -> str:
-    """A heading as it is compared: small letters, `_` for white space and hyphens."""
+    """A heading as it is compared: lower case, `_` for white space and hyphens."""
     return re.sub(r"[\s-]+", "_", heading.strip().lower())
 
 

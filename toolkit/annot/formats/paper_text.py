@@ -65,7 +65,7 @@ def language_of(text: str, stated: str) -> str:
     """
     language = language_code(stated)
     others = [] if text.isascii() else _OTHER_LETTER.findall(text)
-    # A sign of Chinese, Japanese or Korean says as much as some three letters.
+    # A character of Chinese, Japanese or Korean says as much as some three letters.
     weight = sum(3 if letter > "\u2e7f" else 1 for letter in others)
     if not weight or weight <= sum(map(str.isalpha, text)) - len(others):
         languages = _LATIN
@@ -74,7 +74,7 @@ def language_of(text: str, stated: str) -> str:
     else:
         counts = {script: len(letters.findall(text)) for script, letters in _SCRIPTS.items() if script != _LATIN}
         languages = max(counts, key=counts.__getitem__)
-        # Japanese has signs of Chinese, and signs of its own among them.
+        # Japanese has characters of Chinese, and characters of its own among them.
         if languages[0] == "zh" and 10 * counts[_KANA] > counts[languages]:
             languages = _KANA
     return language if language in languages or language not in _WRITTEN_ELSEWHERE else languages[0]

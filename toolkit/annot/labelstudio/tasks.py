@@ -42,7 +42,7 @@ _COMMON_WORDS = frozenset(_COMMON.split())
 
 
 def terms_of(topic: Paper | Topic) -> frozenset[str]:
-    """The words that are marked: of a text its title and description, of a paper its title; singular, in small letters.
+    """The words that are marked: of a text its title and description, of a paper its title; singular, in lower case.
 
     >>> sorted(terms_of(Topic("T1", "Bees and hives", "Why do bees lose their hive?")))
     ['bee', 'hive', 'lose']

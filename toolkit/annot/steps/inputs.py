@@ -39,7 +39,7 @@ COLUMNS = {
 SECOND_CHOICE = {"query": (TOPIC_COLUMN,), "topic": (TOPIC_COLUMN,)}
 """Names of a field where none of the others is there: a topic is its own query unless queries have a column."""
 TOPIC_FIELDS = ("query paper", "topic")
-"""The unit of chance: whichever a table has."""
+"""The sampling unit: whichever a table has."""
 LONG = ("query", "document", "assessor", "grade")
 
 

@@ -131,7 +131,7 @@ class Snapshot:
 
     @property
     def topics(self) -> dict[str, str]:
-        """The topic of each query: the unit of chance, as several facets of one may be queries."""
+        """The topic of each query: the sampling unit, as several facets of one may be queries."""
         return {query.query_id: query.topic_id for query in self.queries}
 
     @property

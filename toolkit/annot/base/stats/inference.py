@@ -92,7 +92,7 @@ def t_tests(differences: Array) -> Array:
 def tukey_tests(values: Array, pairs: Sequence[tuple[int, int]], *, permutations: int, seed: int) -> Array:
     """p of each pair of runs by the randomised Tukey HSD test, which corrects for their number by itself.
 
-    values: shape (n, K), of each unit of chance its part of every run's mean. Each permutation shuffles the runs within
+    values: shape (n, K), of each sampling unit its part of every run's mean. Each permutation shuffles the runs within
     every unit; p is the share of them in which the largest mean less the smallest is as large as the pair's difference,
     with +1 for the observed one. Carterette 2012, Multiple Testing in Statistical Analysis of Systems-Based Information
     Retrieval Experiments, ACM Transactions on Information Systems 30(1). It keeps its error rate where no run differs;
@@ -294,7 +294,7 @@ def _lots(flips: int, numbers: int) -> Iterator[range]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Intervals over queries, with each topic as one unit of chance: shares, means, and pooled figures.
+# Intervals over queries, with each topic as one sampling unit: shares, means, and pooled figures.
 #
 # Observations come in clusters, as pairs come in queries: those of one query share its difficulty and its assessors.
 # Queries come in clusters too if a study asks several facets of a paper: they share its pool, and people carry their
@@ -362,7 +362,7 @@ def share_of_counts(
 
 
 def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
-    """Share, with an interval that takes whole queries, or whole topics, for the units of chance.
+    """Share, with an interval that takes whole queries, or whole topics, for the sampling units.
 
     hits, sizes: shape (C,), of each unit. The interval is Wilson's (1927, Journal of the American Statistical
     Association 22, 209-212), which keeps its coverage near 0 and 1, for the effective number of independent

@@ -1,4 +1,4 @@
-"""Files of papers cut into pieces that can be read one by one, and the signs by which a format is known."""
+"""Files of papers cut into pieces that can be read one by one, and the marks by which a format is known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BLOCK = 1 << 18
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _TOKEN = 16
-"""No sign, escape or word of JSON is longer. A fault this near to the end may mean that the text goes on."""
+"""No character, escape or word of JSON is longer. A fault this near to the end may mean that the text goes on."""
 _INNER = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:|[]},]')
 """The beginning of a line that is part of an object over several lines."""
 _SHOWN_OF_JSON = 2_000

@@ -2,7 +2,7 @@
 
 RIS is the format of reference managers and databases (the specification of Reference Manager, 2001:
 https://web.archive.org/web/20110930172154/http://www.refman.com/support/risformat_intro.asp). What programs write
-differs from it and is read, too: one space after the tag, tags in small letters or indented, texts that go on in lines
+differs from it and is read, too: one space after the tag, tags in lower case or indented, texts that go on in lines
 without a tag, blank lines, records without `ER`, tags before `TY`, and lines between records.
 
     TY  - JOUR

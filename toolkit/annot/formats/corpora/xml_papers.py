@@ -97,7 +97,7 @@ def _texts(source: IO[bytes], name: str) -> Iterator[str]:
 
 
 def marked_text(element: Element) -> str:
-    """Text of an element with all its parts. Raised and lowered text keeps its tags, and formulas are marked, for
+    """Text of an element with all its parts. Superscripts and subscripts keep their tags, and formulas are marked, for
     `cleaning.clean`; an element nested too deeply has its text alone."""
     try:
         return _marked(element)

@@ -39,7 +39,7 @@ from annot.measuring.diagnosis.panel import (
 #
 # The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
 # likely, so the means of the queries are compared: those judged in the first half with those in the second. If
-# several facets of a paper are judged one after the other, whole topics are the units of chance. An assessor who is
+# several facets of a paper are judged one after the other, whole topics are the sampling units. An assessor who is
 # compared with one who changes seems to change too; so the clearest change is taken first, and the others are
 # compared with those who are left.
 # ----------------------------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def median_time_interval(
 ) -> Interval | Undefined:
     """Interval of the median of times, shape (n,). queries, topics: of each.
 
-    If several queries are of one paper, whole topics are the units of chance, and the ends may lie between times.
+    If several queries are of one paper, whole topics are the sampling units, and the ends may lie between times.
     """
     from scipy.special import bdtr
 
@@ -524,7 +524,7 @@ class AssessorFinding:
     """Judgements of the assessor behind it."""
     queries: int
     papers: int
-    """Papers of these queries: the units of chance."""
+    """Papers of these queries: the sampling units."""
     p_value: Value
     """p corrected over all that was tested."""
     against: tuple[str, ...]

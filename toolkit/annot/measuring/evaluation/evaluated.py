@@ -63,7 +63,7 @@ class Average(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Name of the units of chance."""
+        """Name of the sampling units."""
         return "query" if self.topics is None else self.topic
 
     @property
@@ -263,7 +263,7 @@ class RunMeasures:
     """Kind of average over the queries: plain, or the mean of the folds' means."""
     queries: int
     topics: int
-    """Topics of these queries: the units of chance."""
+    """Topics of these queries: the sampling units."""
     values: dict[str, float]
     intervals: dict[str, Interval | Undefined]
     """Interval of each measure, over whole topics: two facets of a topic share its pool."""

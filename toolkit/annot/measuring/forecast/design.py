@@ -371,7 +371,7 @@ def simulate_design(
     pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. joint: of
     pairs with as many assessors as the design has, or why there are none. coefficient: its name. settled: the pilot's
     adjudications, for their times. dispute_seconds: of one dispute; None learns them from `settled`. topics: the topic
-    of each query, the unit of chance if several are of one; None takes queries as independent.
+    of each query, the sampling unit if several are of one; None takes queries as independent.
 
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken

@@ -26,7 +26,7 @@ from annot.pools.pooling import ExpectedPairs
 
 
 MIN_FREEDOM = 3
-"""Least degrees of freedom with which queries, and not single judgements, are the units of chance."""
+"""Least degrees of freedom with which queries, and not single judgements, are the sampling units."""
 HOUR = 3600.0
 Unit = Literal["queries", "query papers", "judgements"]
 """Units of chance of times: whole topics if several queries are of one."""
@@ -96,7 +96,7 @@ class Speed:
 def speed_of(
     by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float, topics: Mapping[str, str] | None = None
 ) -> Speed | Undefined:
-    """Speed from units of chance: queries, or single judgements while there are too few.
+    """Speed from sampling units: queries, or single judgements while there are too few.
 
     topics: the topic of each query, which is the unit if several are of one; None takes queries as independent.
     """
@@ -402,7 +402,7 @@ def forecast(
 
     judgements: of several revisions the latest counts, and none that carries flags. remaining: judgements still to
     give by assessor, and of `NOBODY`; who has judged and is not named there has none left. now: with a time zone.
-    topics: the topic of each query, the unit of chance if several are of one; None takes queries as independent.
+    topics: the topic of each query, the sampling unit if several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date. Without an
     assessor for each judgement, there is no date for all.
     """

@@ -62,7 +62,7 @@ def with_p(value: float | Undefined) -> str:
 
 
 def capitalised(text: str) -> str:
-    """`text` with a capital; a pseudonym, a path, or names before a colon keep their small letters.
+    """`text` with a capital; a pseudonym, a path, or names before a colon stay in lower case.
 
     >>> capitalised("nobody changes"), capitalised("a1 changes"), capitalised("mine: no pair")
     ('Nobody changes', 'a1 changes', 'mine: no pair')
@@ -278,7 +278,7 @@ class Column(Generic[Row]):
     """Heading; "" for a column that is in the data alone."""
     cell: Callable[[Row], object]
     name: str | None = None
-    """Name in CSV, JSON and pandas; the heading in small letters if there is none, "" for a printed column alone."""
+    """Name in CSV, JSON and pandas; the heading in lower case if there is none, "" for a printed column alone."""
 
     @property
     def field(self) -> str:
