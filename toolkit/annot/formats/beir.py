@@ -50,7 +50,7 @@ class Fields(NamedTuple):
 def fields_of(
     papers: Collection[Paper], queries: Collection[Query], texts: Mapping[str, Topic], *, with_text: bool
 ) -> Fields:
-    """The fields: of those that a collection may lack, the ones that it has.
+    """Optional fields that the records of a collection have.
 
     texts: the topics that are texts, by id; any other topic is a paper. with_text: as in `write_beir`.
     """

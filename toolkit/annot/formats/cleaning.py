@@ -141,7 +141,7 @@ _MARKS_AT_THE_END = (
     "pen access", "pen-access", "icensed under", "(As Provided", "by permission", "Published by",
     "responsibility of", "TRUNCATED",
 )  # fmt: skip
-"""Signs of those among so many last characters."""
+"""Marks of notices at the end of a text, looked for among its last `_LAST` characters."""
 _PLACE = re.compile(r"\d[.\]]{0,3}\s*\Z")
 _LONGEST = 20_000
 """Characters of an abstract; a longer text is none."""
@@ -565,7 +565,7 @@ class IdentifiedRecord(NamedTuple):
     ids: tuple[str, ...]
     """Ids with their kinds, in the order of `GLOBAL`; a citation key is none of them."""
     cites: tuple[str, ...]
-    """The cited works, each once: an id with its kind, or several ids of one work with blanks between them."""
+    """The cited works, each once: an id with its kind, or several ids of one work with spaces between them."""
     made: bool
     """True if the id of the paper was made."""
 
@@ -644,7 +644,7 @@ def _openalex(text: str) -> str | None:
 
 
 def _key(text: str) -> str | None:
-    """A number is no key: it counts the records of a file, and every file has a first one."""
+    """Key of a record; None for a number: it counts the records of a file, and every file has a first one."""
     return None if text.isdecimal() else "_".join(text.split())
 
 

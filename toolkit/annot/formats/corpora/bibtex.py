@@ -68,7 +68,7 @@ _PRINT = {"---": "—", "--": "–", "~": " ", "``": "“", "''": "”"}
 _PLAIN_MATHS = {f"${symbol}$": symbol for symbol in "<>|"}
 """Signs that old fonts have only in maths."""
 _DEEPEST = 100
-"""Commands inside so many braces are left out: each is applied to all that it encloses."""
+"""Commands inside this many braces are left out: each is applied to all that it encloses."""
 
 
 def unicode_of(text: str, *, in_print: bool = True) -> str:
@@ -223,7 +223,7 @@ def _formula(match: re.Match[str]) -> str:
 
 
 def _fraction(match: re.Match[str]) -> str:
-    """A fraction on one line, with a blank before a sign or letter that would seem to be part of its denominator."""
+    """A fraction on one line, with a space before a sign or letter that would seem to be part of its denominator."""
     following = (match[3] or "").lstrip("\\")
     blank = " " if following and following not in _SILENT else ""
     return f"{{{_over(match[1])}/{_over(match[2])}}}{blank}"
@@ -301,7 +301,7 @@ _HEAD = re.compile(r"@[ \t]*([A-Za-z][\w-]*)[ \t]*([{(])")
 _KEY = re.compile(r"\s*+((?![A-Za-z][\w-]*\s*=\s*[{\"\d])[^,\n}]*?)\s*(?=[,\n}]|$)")
 _BETWEEN = re.compile(r"(?:[\s,]++|%[^\n]*)*")
 _FIELD = re.compile(r"([^\s=,{}()\"#@%]+(?:[^\S\n]+[\w-]+){0,3})\s*=\s*")
-"""A field, whose name may have blanks of any kind in it: Scopus writes `funding_text 1={`."""
+"""A field, whose name may have spaces of any kind in it: Scopus writes `funding_text 1={`."""
 _AFTER = re.compile(r"\s*+,?\s*+[A-Za-z][\w-]*\s*=\s*[{\"]")
 """A field after the end of its entry."""
 _WORD = re.compile(r"[^\s#,{}()\"=]+")

@@ -30,7 +30,7 @@ TOO_THIN = f"the sampled pairs are worth fewer than {LEAST_EFFECTIVE} with equal
 
 @dataclass(frozen=True, slots=True)
 class PairShare:
-    """Share of pairs: `count` pairs `of` so many; `value` is a fraction, 0..1."""
+    """Share of pairs: `count` of `of` pairs; `value` is a fraction, 0..1."""
 
     count: int
     of: int

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.names import counted, verb
+from annot.base.names import counted, percent, verb
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
@@ -174,7 +174,7 @@ def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
 
 
 def papers_needed_for_drift(n_tests: int) -> int:
-    """Least number of topics with which a change between halves could hold after correction for so many tests."""
+    """Least number of topics with which a change between halves could hold after correction for this many tests."""
     return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
 
 
@@ -292,7 +292,7 @@ def median_time_interval(
     # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
     j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
     if j < 1:
-        return Undefined(f"{n} times are too few for an interval of {level:.0%}")
+        return Undefined(f"{n} times are too few for an interval of {percent(level)}")
     return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
 
 
@@ -502,7 +502,7 @@ def _hard(panel: Panel, among: Mask) -> list[HardPair]:
 
 ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20
 """Bounds of an assessor without information: one grade for this share of the pairs or more, and no more than the second
-for the others' share of it; from so many judgements on.
+for the others' share of it; from this many judgements on.
 """
 
 
@@ -601,7 +601,7 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
 
 
 def papers_needed(assessors: int, grades: int) -> int:
-    """Least number of topics that each of so many assessors must share with others for a finding.
+    """Least number of topics that each of this many assessors must share with others for a finding.
 
     With these, the p-value of papers that all point the same way holds after correction for all tests.
     """

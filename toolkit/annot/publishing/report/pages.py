@@ -247,7 +247,7 @@ def inline(text: str) -> str:
 
 
 def _with_ends(text: str) -> str:
-    """Escaped, with the blanks at both ends that `escape` takes away."""
+    """Escaped, with the spaces at both ends that `escape` takes away."""
     body = escape(text)
     if not body:
         return " " if text else ""

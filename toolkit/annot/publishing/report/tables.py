@@ -72,7 +72,7 @@ def capitalised(text: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
+    # Spaces and line ends become one space in the end; none may vanish between two sentences.
     templates = environment(overrides=None).overlay(trim_blocks=False, finalize=whole)
     templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
