@@ -200,7 +200,7 @@ class Sample:
 
 
 def half_widths(values: Array, cluster: Array) -> Array:
-    """Half the t interval of the mean over queries whose topics are the units of chance."""
+    """Half the t interval of the mean over queries whose topics are the sampling units."""
     off = values - values.mean(axis=-1, keepdims=True)
     units: Array = np.zeros((*values.shape[:2], int(cluster.max()) + 1))
     for topic, values_of_query in zip(cluster, np.moveaxis(off, -1, 0), strict=True):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Judgement, Qrel, ScoredDoc
@@ -20,11 +22,16 @@ from annot.measuring.evaluation.evaluated import (
     average_of,
     in_test_folds,
     mean_of_all,
+    version_scores,
 )
 from annot.measuring.evaluation.measures import MeasureSelection
 from annot.measuring.evaluation.other_figures import TIED, ChangedSides, _changed, compare_qrels
 from evaluated_runs import evaluated_runs
+from scipy.stats import t
 
+# Relevance of the first two documents of each query in two versions of a corpus.
+THEN = {"q1": (1, 1), "q2": (1, 0), "q3": (0, 0), "q4": (1, 0), "gone": (1, 1)}
+NOW = {"q1": (1, 0), "q2": (0, 1), "q3": (1, 0), "q4": (0, 0), "new": (1, 1)}
 FOLDS = {"fold1_test": ("q1", "q2"), "fold2_test": ("q3",), "fold1_dev": ("q3",), "fold2_dev": ("q1", "q2")}
 QUERIES = {"q1", "q2", "q3"}
 
@@ -290,3 +297,53 @@ def test_qrels_of_one_grade_have_a_scale_of_two() -> None:
     found = both({"run": RUN}, qrels, qrels)
     assert (found.grades, found.confusion) == ((0, 1), ((6, 0), (0, 0)))
     assert "every judgement is grade 0" in found.topics[0].kappa.reason
+
+
+def on_version(relevance: dict[str, tuple[int, int]]) -> EvaluatedRuns:
+    """A run of two documents for each query, on P@2."""
+    qrels = [
+        Qrel(f"{name}-m", f"d{at}", grade) for name, grades in relevance.items() for at, grade in enumerate(grades)
+    ]
+    run = {f"{name}-m": (ScoredDoc("d0", 2.0), ScoredDoc("d1", 1.0)) for name in relevance}
+    return evaluated_runs({"run": run}, qrels, measures=("P@2",), relevant_from=1)
+
+
+def left_out(contrast: Callable[[set[str]], float], topics: set[str]) -> tuple[float, float]:
+    """The ends of the jackknife's interval over these topics, by its definition."""
+    z = np.arctanh([contrast(topics - {topic}) for topic in topics])
+    half = t.ppf(0.975, len(z) - 1) * np.sqrt((len(z) - 1) * np.var(z))
+    middle = np.arctanh(contrast(topics))
+    return float(np.tanh(middle - half)), float(np.tanh(middle + half))
+
+
+def mean(relevance: dict[str, tuple[int, int]], topics: set[str]) -> float:
+    return float(np.mean([sum(grades) / 2 for name, grades in relevance.items() if name in topics]))
+
+
+def test_a_difference_between_versions_has_a_part_by_documents_and_one_by_queries() -> None:
+    """By hand: 3.0 / 5 then, 2.5 / 5 now; on the four queries of both 2.0 / 4 and 1.5 / 4."""
+    then, now = version_scores({"2026": on_version(THEN), "2027": on_version(NOW)}, {})
+    assert (then.value, then.since, then.difference) == (pytest.approx(0.6), None, None)
+    assert (now.value, now.since, now.queries) == (pytest.approx(0.5), "2026", 5)
+    parts = [part for part in (now.difference, now.by_documents, now.by_queries) if part]
+    assert [part.value for part in parts] == pytest.approx([-0.1, -0.125, 0.025])
+    both = THEN.keys() & NOW.keys()
+    contrasts = (
+        lambda topics: mean(NOW, topics) - mean(THEN, topics),
+        lambda topics: mean(NOW, topics & both) - mean(THEN, topics & both),
+        lambda topics: mean(NOW, topics) - mean(NOW, topics & both) - mean(THEN, topics) + mean(THEN, topics & both),
+    )
+    every = THEN.keys() | NOW.keys()
+    for part, contrast, topics in zip(parts, contrasts, (every, both, every), strict=True):
+        assert isinstance(part.interval, Interval)
+        assert (part.interval.low, part.interval.high) == pytest.approx(left_out(contrast, topics))
+
+
+def test_with_the_same_queries_documents_make_the_whole_difference_and_without_common_ones_queries() -> None:
+    names = {"same": dict(zip(THEN, NOW.values(), strict=True)), "other": {f"x{name}": NOW["q1"] for name in NOW}}
+    for kind, relevance in names.items():
+        _, now = version_scores({"2026": on_version(THEN), "2027": on_version(relevance)}, {})
+        whole, part = (now.by_documents, now.by_queries)[:: 1 if kind == "same" else -1]
+        assert whole == now.difference
+        assert part
+        assert (part.value, isinstance(part.interval, Undefined)) == (0.0, True)

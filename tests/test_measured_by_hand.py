@@ -39,6 +39,7 @@ def snapshot(**more: Any) -> Any:
         "topics": {},
         "runs": (),
         "sample": None,
+        "corpora": (),
     }
     return SimpleNamespace(**(usual | more))
 
@@ -149,7 +150,7 @@ def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: p
     monkeypatch.setattr(measured, "evaluation_of", evaluate)
     monkeypatch.setattr(measured, "replace", lambda of, restated: restated)
     now = evaluated(line("m", "run", 0.5), line("m", "chance", 0.2), line("m", "run", 0.8, "csfcube"))
-    found: Any = measured.with_restated(snapshot(), {"run": {"q": (ScoredDoc("d2", 1.0),)}}, qrels, now, ties="order")
+    found: Any = measured.with_earlier(snapshot(), {"run": {"q": (ScoredDoc("d2", 1.0),)}}, qrels, now, ties="order")
     # Before the second nothing was judged.
     assert [(one.version, one.method, one.pairs) for one in found.topups] == [(2, "new", 1)]
     assert found.scores == (Score("m", "run", (0.4, 0.5), (1, 1)),)
@@ -157,7 +158,7 @@ def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: p
     assert left == qrels[:1]
     assert how == {"conventions": ("trec",), "ties": "order"}
     monkeypatch.setattr(measured, "topups", lambda *_: [])
-    assert measured.with_restated(snapshot(), {}, qrels, now) is now
+    assert measured.with_earlier(snapshot(), {}, qrels, now) is now
 
 
 @pytest.mark.parametrize("restated", [None, "scores"])

@@ -1,4 +1,4 @@
-"""Where several queries are of one paper the paper is the unit of chance; where each has its own, nothing changes."""
+"""Where several queries are of one paper the paper is the sampling unit; where each has its own, nothing changes."""
 
 from __future__ import annotations
 

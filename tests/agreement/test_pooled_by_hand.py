@@ -1,4 +1,4 @@
-"""Many queries put together, without each unit of chance by brute force, and patterns of grades counted by hand."""
+"""Many queries put together, without each sampling unit by brute force, and patterns of grades counted by hand."""
 
 from __future__ import annotations
 

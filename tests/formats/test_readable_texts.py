@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from annot.formats.cleaning import clean, is_retracted
-from annot.formats.corpora.bibtex import with_signs
+from annot.formats.corpora.bibtex import unicode_of_tex
 from annot.formats.corpora.sections import parts_of, readable
 from annot.formats.paper_records import document_of_record
 
@@ -44,7 +44,7 @@ def test_markup_that_means_something_becomes_signs(markup: str, signs: str) -> N
     ],
 )
 def test_formulas_of_tex_become_signs_and_amounts_of_money_stay(tex: str, signs: str) -> None:
-    assert with_signs(tex) == signs
+    assert unicode_of_tex(tex) == signs
 
 
 def test_headings_in_small_letters_give_sections_where_there_are_two_of_them() -> None:

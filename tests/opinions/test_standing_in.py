@@ -44,7 +44,7 @@ def study(seed: int, *, people: int, gaps: float, model_off: float, queries: int
 
 
 def plain(queries: list[QueryRatings], opinion: dict[Pair, int], *, epsilon: float, level: float) -> StandingIn:
-    """The published test: each pair is a unit of chance of its own."""
+    """The published test: each pair is a sampling unit of its own."""
     alone = [
         replace(
             query,

@@ -1,5 +1,5 @@
 """Three facets of each paper, on which the same people are as far apart: wherever an interval is printed, whole papers
-are its units of chance."""
+are its sampling units."""
 
 from __future__ import annotations
 

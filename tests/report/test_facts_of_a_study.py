@@ -17,7 +17,10 @@ QRELS = (Qrel("q", "d1", 1), Qrel("q", "d2", 0))
 
 def study(ws: Any = None, *, imports: tuple[Any, ...] = (), **values: Any) -> Study:
     outcome = SimpleNamespace(**({"qrels": QRELS} | values.pop("outcome", {})))
-    snapshot: Any = SimpleNamespace(ws=ws, imports=imports, outcome=outcome, **values)
+    files: Any = {}
+    if hasattr(ws, "runs"):
+        files = {"qrels_file": ws.qrels, "run_files": tuple(sorted(ws.runs.glob("*.run"))), "version": None}
+    snapshot: Any = SimpleNamespace(ws=ws, imports=imports, outcome=outcome, **files, **values)
     return Study(snapshot)
 
 

@@ -76,7 +76,7 @@ def test_why_figures_have_no_interval_is_said_once_below_the_table() -> None:
         values={"AP": 0.5, "P": 0.4}, intervals={"AP": few, "P": few}, spread={}, facet="method", run="bm25", runs=1,
         convention="trec", queries=3, average="mean",
     )  # fmt: skip
-    evaluated = SimpleNamespace(level=0.95, several=False, words=OF_PAPERS)
+    evaluated = SimpleNamespace(level=0.95, several=False, words=OF_PAPERS, corpus=None)
     made = table_of_lines(evaluated, "trec", [line] * 3)  # type: ignore[arg-type, list-item]
     assert made.notes == ("6 figures have no interval: 3 query papers: an interval needs 4.",)
     assert "interval" not in made.caption

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.evaluation.other_figures import ComparedFigure
 from annot.steps import evaluate, qrels
 from annot.store.models import StoredRun
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace, write_file
 from small_study import QUERIES, FirstPairs, Small, write_runs
 from study_stages import copied
@@ -69,7 +71,7 @@ def named(ws: Workspace, *names: str) -> list[str]:
         StoredRun("forward", "baseline", {"system": "sorted"}, "x"),
         StoredRun("gappy", "baseline", {"system": "sorted"}, "x"),
     ]
-    return sorted(evaluate._named(ws, names, known))
+    return sorted(evaluate._named(replace(read_snapshot(ws), runs=tuple(known)), names))
 
 
 def run_file(folder: Path, tag: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import httpx
 from annot.base.errors import InputError, ModelError
-from annot.base.names import counted
+from annot.base.names import counted, lasting
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
 from annot.labelstudio.http_client import TOO_MANY, asked_to_wait, is_loopback
@@ -84,7 +84,7 @@ class ModelServer:
 
     def __init__(self, settings: OpinionSettings, key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         if not key.isascii() or any(letter.isspace() or not letter.isprintable() for letter in key):
-            raise InputError(f"{KEY_VARIABLE} is not a key", hint="set it to the key alone, without blanks and quotes")
+            raise InputError(f"{KEY_VARIABLE} is not a key", hint="set it to the key alone, without spaces and quotes")
         self._settings = settings
         self._key = _in_any_escape(key) if key else None
         self._http = httpx.AsyncClient(
@@ -175,7 +175,7 @@ def address_of(settings: OpinionSettings) -> str:
 
 
 MOST_FAILURES = 6
-"""After so many failures without an answer the server counts as unusable."""
+"""After this many failures without an answer the server counts as unusable."""
 FIRST_PAUSE = 1.0
 """Seconds of the first pause; each further one is twice as long."""
 FIRST_GAP, SHORTEST_GAP = 0.1, 0.01
@@ -214,7 +214,7 @@ class RequestPace:
     _sent: deque[tuple[float, float]] = field(default_factory=deque)
 
     def wait(self, tokens: float, *, under_way: int) -> float:
-        """Seconds to wait before a request with so many tokens may be sent; 0 for now.
+        """Seconds to wait before a request with this many tokens may be sent; 0 for now.
 
         under_way: requests without an answer yet.
         """
@@ -252,7 +252,7 @@ class RequestPace:
         return None if sent_before else pause
 
     def _wait_for_tokens(self, tokens: float, now: float) -> float:
-        """Seconds until so many tokens may be sent, 0 for now. A request with more than a minute's is sent alone."""
+        """Seconds until this many tokens may be sent, 0 for now. A request with more than a minute's is sent alone."""
         while self._sent and self._sent[0][0] <= now - A_MINUTE:
             self._sent.popleft()
         limit = self.tokens_a_minute
@@ -280,15 +280,15 @@ LONGEST_WAIT, LONGEST_WAIT_IF_ASKED = 60.0, 86_400.0
 A_NOTE_FROM = 10.0
 """Seconds; shorter pauses for too many requests are announced once."""
 REFUSED_IN_A_ROW = 5
-"""After so many refusals in a row asking stops: the pair is not their reason."""
+"""After this many refusals in a row asking stops: the pair is not their reason."""
 UNREADABLE_IN_A_ROW = 20
-"""After so many answers in a row that cannot be read asking stops: all of them are paid for."""
+"""After this many answers in a row that cannot be read asking stops: all of them are paid for."""
 FORM_OF_A_CHAT = 64
 """Tokens that a server may put around a prompt."""
 BYTES_OF_A_TOKEN = 4
 """Characters for each token, about, in English."""
 PER = 1_000_000
-"""Prices are for so many tokens."""
+"""Prices are for this many tokens."""
 
 
 class ToAsk(NamedTuple):
@@ -525,7 +525,7 @@ class OpinionRequester:
             hint = "run the same command again then; what was answered is on record"
             if self.longest_wait < LONGEST_WAIT_IF_ASKED:
                 hint += ". With --long-waits it waits by itself, for a day at most"
-            asks = f"the server asks to wait {reply.wait:,.0f} s: {_words(reply)}"
+            asks = f"the server asks to wait {lasting(reply.wait)}: {_words(reply)}"
             self._error = ModelError(f"{address_of(self.settings)}: {asks}", hint=hint)
             return
         pause = self._pacing.note_failure(number, asked_wait=reply.wait, too_many=reply.too_many)
@@ -536,7 +536,7 @@ class OpinionRequester:
             self._error = self._unusable(reply, reason)
         elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
             slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
-            self.tell(f"{_words(reply)}; asking again in {pause:.0f} s{slower}")
+            self.tell(f"{_words(reply)}; asking again in {lasting(pause)}{slower}")
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
         """Leave out a pair on which the server gives no answer; stop if the pair is not the reason."""

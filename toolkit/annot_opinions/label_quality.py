@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from annot.base.names import counted, verb
+from annot.base.names import counted, percent, verb
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
@@ -225,7 +225,7 @@ def rank_correlation(queries: Sequence[estimates.QueryRatings], opinion: Mapping
 # share of people it wins against; at 0.5 or more it may replace one.
 #
 # The paper's t test assumes that pairs are independent. Pairs of one topic are not, so here whole topics are the
-# units of chance. In a sampled study each pair counts 1 / pi.
+# sampling units. In a sampled study each pair counts 1 / pi.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +245,7 @@ class AgainstOne:
     assessor: str
     n_pairs: int
     n_units: int
-    """Topics, the units of chance; in the published test, pairs."""
+    """Topics, the sampling units; in the published test, pairs."""
     behind: float
     """Share of pairs on which the person is nearer, less that on which the model is. Below epsilon it wins."""
     model_as_near: float
@@ -298,7 +298,7 @@ def standing_in(
     level: float,
     topics: Mapping[str, str] | None,
 ) -> StandingIn:
-    """Run the test with whole topics as the units of chance. level: .95 keeps the false discovery rate at .05.
+    """Run the test with whole topics as the sampling units. level: .95 keeps the false discovery rate at .05.
 
     topics: the topic of each query; None takes the queries as independent. If each pair is a query of its own, and
     there are no weights, this is the published test.
@@ -569,7 +569,7 @@ def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
     unreadable, declined = (n / max(1, figures.n_pairs) for n in (figures.n_unreadable, figures.n_declined))
     if unreadable + declined > MOST_WITHOUT_GRADE:
         return OpinionVerdict.DOES_NOT_JUDGE, (
-            f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
+            f"does not judge: {percent(unreadable, 0)} of its answers cannot be read, {percent(declined, 0)} say that "
             "the pair cannot be judged"
         )
     if figures.n_compared < FEWEST_PAIRS:
@@ -581,7 +581,7 @@ def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
         share = figures.given[grade] / sum(figures.given.values())
         return (
             OpinionVerdict.DOES_NOT_JUDGE,
-            f"does not judge: it gives grade {grade} to {100 * share:.1f}% of the pairs",
+            f"does not judge: it gives grade {grade} to {percent(share, 1)} of the pairs",
         )
     if not _above(figures.rho):
         rho = _shown(figures.rho.value)

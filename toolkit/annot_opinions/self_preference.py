@@ -14,7 +14,7 @@ model's errors. A run is favoured if this is shown to be above `least`, by the s
 together within a topic. A run that is shown to be below -`least` loses. The report names it, but that alone does not
 make a judge unfair. `benchmarks/opinion_judges.py` counts how often planted judges are told apart.
 
-The absence of a favoured run is evidence only if a favour would have been found. `visible` is the favour that so many
+The absence of a favoured run is evidence only if a favour would have been found. `visible` is the favour that this many
 topics show with 80% power, the mean over the runs that may have it. A run is suspected if the interval of its own rest
 is above `least`, but not after correction. No favour is established (`none`) if one of `tolerance` is visible and no
 run is suspected; `topics_needed` is about the number of topics that it takes.
@@ -129,7 +129,7 @@ class Favour:
     tolerance: float
     n_topics: int
     visible: float | None
-    """Favour of a run that so many topics show with 80% power, the mean over the runs that may have it; None if they
+    """Favour of a run that this many topics show with 80% power, the mean over the runs that may have it; None if they
     show none of any size.
     """
     topics_needed: int | None

@@ -308,7 +308,7 @@ class TrainingState:
 
 
 def length_of(examples: int, settings: RecipeSettings) -> Length:
-    """Number of steps of a training on so many examples."""
+    """Number of steps of a training on this many examples."""
     per_epoch = math.ceil(examples / settings.batch)
     steps = per_epoch * settings.epochs
     warm_up = round(settings.warm_up * steps) if settings.warm_up < 1 else round(settings.warm_up)

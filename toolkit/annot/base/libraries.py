@@ -1,9 +1,12 @@
-"""Libraries that are imported when they are first used, so that a command waits only for those that it needs."""
+"""Libraries: imported when they are first used, so that a command waits only for those that it needs; named."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
+
+from annot import __version__
 
 
 class LazyLibrary:
@@ -23,3 +26,9 @@ class LazyLibrary:
             import_module(f"{self._name}.{part}")
         self.__dict__ |= vars(library)
         return getattr(library, attribute)
+
+
+def evaluator_of(convention: str) -> str:
+    """Programs that compute the measures of a convention, with their versions."""
+    used = ("ir_measures", "pytrec_eval-terrier") if convention == "trec" else ()
+    return ", ".join((f"annot {__version__}", *(f"{name} {version(name)}" for name in used)))

@@ -143,6 +143,25 @@ def whole(cell: Any) -> Any:
     return f"{cell:,}" if isinstance(cell, int) and abs(cell) >= 1000 else cell
 
 
+def percent(share: float, digits: int | None = None) -> str:
+    """Share in percent as every page and message has it, with so many decimals, or those of a round figure.
+
+    >>> percent(0.95), percent(0.975), percent(2 / 3, 0)
+    ('95%', '97.5%', '67%')
+    """
+    return f"{100 * share:g}%" if digits is None else f"{100 * share:.{digits}f}%"
+
+
+def lasting(seconds: float) -> str:
+    """Duration in seconds, minutes or hours.
+
+    >>> lasting(12.3), lasting(340), lasting(9000)
+    ('12 s', '6 min', '2.5 h')
+    """
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 60 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
 def plural_of(name: str) -> str:
     """Regular plural of a noun."""
     return f"{name[:-1]}ies" if re.search("[^aeiou]y$", name) else f"{name}s"
@@ -175,7 +194,7 @@ class StudyVocabulary(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Short name of a unit of chance."""
+        """Short name of a sampling unit."""
         return self.topic.removeprefix("query ")
 
     @property

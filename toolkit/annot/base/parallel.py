@@ -43,7 +43,7 @@ VARIABLES = ("OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
 
 @contextmanager
 def limited(processes: int | None) -> Iterator[None]:
-    """Use so many cores at most as long as the context lasts; None leaves the environment as it is.
+    """Use this many cores at most as long as the context lasts; None leaves the environment as it is.
 
     A library that was loaded before keeps the number of threads that it has.
     """
@@ -66,7 +66,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 2
-"""Parts under way or waiting to be taken, for each thread or process: at most so many results are in memory."""
+"""Parts under way or waiting to be taken, for each thread or process: at most this many results are in memory."""
 
 
 class Each(Protocol):

@@ -199,7 +199,7 @@ class CorpusSettings(Section):
     max_sentences: Annotated[int, Field(ge=1)] = 20
     """Abstracts with more sentences are left out."""
     max_sentence_tokens: Annotated[int, Field(ge=1)] = 80
-    """Abstracts with a longer sentence are left out. In scripts without blanks, two characters count as a word."""
+    """Abstracts with a longer sentence are left out. In scripts without spaces, two characters count as a word."""
     min_sentence_tokens: Annotated[int, Field(ge=0)] = 4
     """An abstract is left out if all its sentences are shorter than this."""
     ids: Annotated[tuple[IdKind, ...], Distinct, Field(min_length=1)] = ("doi", "pmid", "openalex", "key")
@@ -271,6 +271,9 @@ class WordVectorSettings(Section):
     vectors differ each time. What was trained is kept, and pools are drawn from it."""
     sample: Annotated[int, Field(ge=0)] = 0
     """Abstracts to read, drawn at random; 0 reads all."""
+    trained_in: tuple[str, ...] = ()
+    """Versions of the corpus in which word vectors and `lsa` are trained again. All others keep those of the version
+    before."""
 
 
 class JudgingSettings(Section):

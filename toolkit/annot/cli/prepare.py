@@ -453,7 +453,7 @@ def import_files(
         ),
     ] = None,
     same_person: Annotated[
-        bool, flag("--same-person", "judgements, labelstudio: names that differ only in case or blanks are one person.")
+        bool, flag("--same-person", "judgements, labelstudio: names that differ only in case or spaces are one person.")
     ] = False,
     different_people: Annotated[
         bool, flag("--different-people", "judgements, labelstudio: names that differ only in case are several people.")

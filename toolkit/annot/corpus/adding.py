@@ -385,7 +385,7 @@ def id_lists(lists: Mapping[str, Iterable[tuple[str, ...]]]) -> str:
 
 
 FEWEST, SHARE = 5, 0.01
-"""A sentence is shown if at least so many papers have it, and this share of all."""
+"""A sentence is shown if at least this many papers have it, and this share of all papers."""
 _ALL = 1_000
 """Papers of a lot; all sentences of a smaller one are counted."""
 

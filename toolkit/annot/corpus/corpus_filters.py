@@ -387,7 +387,7 @@ def rejection(paper: Paper, settings: CorpusSettings) -> Rejection | None:
     if len(paper.sentences) > settings.max_sentences:
         return Rejection.MANY_SENTENCES
     most = settings.max_sentence_tokens
-    # White space in clean text is blanks, which are counted faster than tokens; some scripts have none.
+    # Clean text has no other white space than spaces, which are counted faster than tokens; some scripts have none.
     may_be_long = (
         text for text in paper.sentences if (len(text) > 2 * most and text.count(" ") >= most) or not text.isascii()
     )
@@ -424,7 +424,7 @@ OF_ONE_TITLE = 0.5
 BANDS, ROWS = 8, 4
 """A pair at 0.9 is a candidate with a chance of 0.9998, one at 0.3 with 0.06."""
 _FIRST_ALONE, _LAST_ALONE = 0xE3, 0xE9
-"""First bytes, in UTF-8, of the characters U+3000 to U+9FFF, which are written without blanks between words."""
+"""First bytes, in UTF-8, of the characters U+3000 to U+9FFF, which are written without spaces between words."""
 CROWD = 50
 """Size of a group of candidates above which each is compared only with the next one."""
 SETTINGS = [WORDS, RESEMBLANCE, OF_ONE_TITLE, BANDS, ROWS, _FIRST_ALONE, _LAST_ALONE]

@@ -39,7 +39,7 @@ a model trained on other features would label without a word of warning, and bad
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*")
 _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+(?:[.,][0-9]+)*")
-"""A word in a text of ASCII's small letters: matches like `_WORD`, in two thirds of the time."""
+"""A word in a text of ASCII's lower-case letters: matches like `_WORD`, in two thirds of the time."""
 
 # Phrases by which an abstract turns from the problem to its own work, and from its work to what came out of it.
 # Whether the turn lies before, in or after a sentence tells more than the sentence's number does.

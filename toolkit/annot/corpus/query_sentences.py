@@ -175,7 +175,7 @@ def queries_of(
 
 
 def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
-    """Groups of names that may be one person's, as they differ only in case, blanks or Unicode form, or are the number
+    """Groups of names that may be one person's, as they differ only in case, spaces or Unicode form, or are the number
     and the address of one account.
 
     Each group has a name in the file, or the pseudonym of a person of the study, and where it is from. Names that
@@ -247,7 +247,7 @@ def _main_names(
     for group in groups:
         in_study = sorted(group.keys() & pseudonyms)
         if same_person is None:
-            faults.add(f"{_in_words(group)} differ only in case, blanks or the form of letters")
+            faults.add(f"{_in_words(group)} differ only in case, spaces or the form of letters")
         elif same_person and len(in_study) > 1:
             faults.add(f"{_in_words(group)}: with --same-person this could be {' or '.join(in_study)}")
         elif same_person:

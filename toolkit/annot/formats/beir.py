@@ -50,7 +50,7 @@ class Fields(NamedTuple):
 def fields_of(
     papers: Collection[Paper], queries: Collection[Query], texts: Mapping[str, Topic], *, with_text: bool
 ) -> Fields:
-    """The fields: of those that a collection may lack, the ones that it has.
+    """Optional fields that the records of a collection have.
 
     texts: the topics that are texts, by id; any other topic is a paper. with_text: as in `write_beir`.
     """
@@ -190,7 +190,7 @@ def _sentences(query: Query, paper: Paper) -> str:
 
 
 def dataset_id(name: str) -> str:
-    """The collection's name as `ir_datasets` ids are: small letters, digits and hyphens.
+    """The collection's name as `ir_datasets` ids are: lower-case letters, digits and hyphens.
 
     >>> dataset_id("Demo Collection, 2nd")
     'demo-collection-2nd'

@@ -22,15 +22,15 @@ from annot.base.settings import IdKind
 from annot.formats.input_files import packaged_table
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Markup that means something, as signs: raised and lowered text of HTML and JATS, and MathML.
+# Markup that means something, as characters: superscripts and subscripts of HTML and JATS, and MathML.
 #
-# >>> signs_of("10<sup>5</sup> cells, H<sub>2</sub>O, log<sub>2</sub>10") '10⁵ cells, H2O, log₂10'
+# >>> in_unicode("10<sup>5</sup> cells, H<sub>2</sub>O, log<sub>2</sub>10") '10⁵ cells, H2O, log₂10'
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-_RAISED = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
-_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
-_HAS_SIGN = re.compile(r"[0-9+\-−–=()ni]+")
+_TO_SUPERSCRIPT = str.maketrans("0123456789+-−–=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿⁱ")
+_TO_SUBSCRIPT = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_SUPERSCRIPTS = re.compile(r"[0-9+\-−–=()ni]+")
 _ENDINGS = ("st", "nd", "rd", "th")
 _SCRIPT = re.compile(r"<(?:\w+:)?(su[pb])\b[^<>]*>((?:[^<]|<(?!/?(?:\w+:)?su[pb]\b))*+)</(?:\w+:)?\1\s*>")
 _TAG = re.compile(r"<(/?)(?:\w+:)?(\w+)[^<>]*?(/?)>")
@@ -40,28 +40,28 @@ _TEX_TWICE = re.compile(rf"<((?:\w+:)?tex-math)\b[^<>]*>{_WITHIN}</\1\s*>(?=\s*<
 _TEX = re.compile(rf"<((?:\w+:)?tex-math)\b[^<>]*>{_WITHIN}</\1\s*>")
 
 
-def raised(text: str) -> str:
+def superscript(text: str) -> str:
     """An exponent or a mark above the line: `⁵`, `²⁺`, or with a caret before it."""
     text = text.strip()
-    if _HAS_SIGN.fullmatch(text):
-        return text.translate(_RAISED)
+    if _SUPERSCRIPTS.fullmatch(text):
+        return text.translate(_TO_SUPERSCRIPT)
     if text == "TM" or text in _ENDINGS or not any(map(str.isalnum, text)):
         return "™" if text == "TM" else text
     return f"^{text}" if text.isalnum() else f"^({text})"
 
 
-def lowered(text: str) -> str:
+def subscript(text: str) -> str:
     """An index: `₂`, or with an underscore before it."""
     text = text.strip()
     if not text or re.fullmatch(r"[0-9+\-−–=()]+", text):
-        return text.translate(_LOWERED)
+        return text.translate(_TO_SUBSCRIPT)
     return f"_{text}" if text.isalnum() else f"_({text})"
 
 
-def signs_of(text: str) -> str:
-    """The text with raised and lowered parts and MathML as signs; other tags stay.
+def in_unicode(text: str) -> str:
+    """The text with superscripts, subscripts and MathML as Unicode characters; other tags stay.
 
-    An index has signs of its own only next to a digit, so that `CO2` is the same word however it was written.
+    A subscript has characters of its own only next to a digit, so that `CO2` is the same word however it was written.
     """
     if "math" in text:
         text = _TEX.sub(lambda formula: f"${formula[2].strip().strip('$')}$", _TEX_TWICE.sub("", text))
@@ -72,10 +72,10 @@ def signs_of(text: str) -> str:
 def _script(script: re.Match[str]) -> str:
     inner = _TAG.sub("", script[2])
     if script[1] == "sup":
-        return raised(inner)
+        return superscript(inner)
     text, start, end = script.string, script.start(), script.end()
     by_a_digit = (start and text[start - 1].isdigit()) or text[end : end + 1].isdigit()
-    return lowered(inner) if by_a_digit else inner
+    return subscript(inner) if by_a_digit else inner
 
 
 def _math_of(markup: str) -> str:
@@ -96,11 +96,11 @@ def math_text(element: ElementTree.Element) -> str:
         case "semantics":
             return first
         case "msup":
-            return first + "".join(map(raised, following))
+            return first + "".join(map(superscript, following))
         case "msub":
-            return first + "".join(map(lowered, following))
+            return first + "".join(map(subscript, following))
         case "msubsup" if len(parts) == 3:
-            return first + lowered(parts[1]) + raised(parts[2])
+            return first + subscript(parts[1]) + superscript(parts[2])
         case "mfrac" if len(parts) == 2:
             return "/".join(part if len(part) < 2 or part.isalnum() else f"({part})" for part in parts)
         case "msqrt":
@@ -141,7 +141,7 @@ _MARKS_AT_THE_END = (
     "pen access", "pen-access", "icensed under", "(As Provided", "by permission", "Published by",
     "responsibility of", "TRUNCATED",
 )  # fmt: skip
-"""Signs of those among so many last characters."""
+"""Marks of notices at the end of a text, looked for among its last `_LAST` characters."""
 _PLACE = re.compile(r"\d[.\]]{0,3}\s*\Z")
 _LONGEST = 20_000
 """Characters of an abstract; a longer text is none."""
@@ -175,7 +175,7 @@ def without_notices(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def _is_listed(notice: str, text: str) -> bool:
-    """Tell whether the sign of copyright is the third letter of a list: (a), (b), (c)."""
+    """Tell whether the copyright sign is the third letter of a list: (a), (b), (c)."""
     return any(notice.lstrip().startswith(third) and second in text for second, third in _LISTED)
 
 
@@ -248,12 +248,12 @@ def clean(text: str) -> str:
     Repeated until nothing changes (so that cleaning twice is cleaning once), in this order:
 
     1. HTML entities that end in a semicolon become their character; unknown ones (`&epsis;`) stay. A text that was
-       escaped twice shows each sign once: journals export `(p &amp;lt; 0.05)`, and markup as `&lt;i&gt;`. Abstracts
-       that are about entities themselves are so much rarer that they are read in the same way.
+       escaped twice shows each character once: journals export `(p &amp;lt; 0.05)`, and markup as `&lt;i&gt;`.
+       Abstracts that are about entities themselves are so much rarer that they are read in the same way.
     2. Control characters U+0080 to U+009F: where they are UTF-8 read as Latin-1 they are read again, else as
        Windows-1252 (as HTML does), else removed.
-    3. Raised and lowered text and MathML become signs (`markup.signs_of`); names of control characters in double angles
-       (`<<ETX>>`) and block tags (`<p dir="ltr">`) become a space; inline tags (`<i>`, JATS) go. Other angles
+    3. Superscripts, subscripts and MathML become characters (`in_unicode`); names of control characters in double
+       angles (`<<ETX>>`) and block tags (`<p dir="ltr">`) become a space; inline tags (`<i>`, JATS) go. Other angles
        (`<P1,...,Pm>`) are text and stay.
     4. Ligatures U+FB00 to U+FB06 become letters.
     5. U+FFFD, soft hyphens, zero-width and direction characters, other control characters, private-use characters
@@ -261,7 +261,7 @@ def clean(text: str) -> str:
     6. White space of any kind is folded to one space, none at the ends.
     7. Of more than 30 combining marks in a row the first 30 stay. Unicode normal form C.
 
-    Signs that begin an entity or a tag and are still there after ten times become spaces.
+    Characters that begin an entity or a tag and are still there after ten times become spaces.
 
     Not mended, because it cannot be distinguished from what was meant: lost spaces around quotation marks, LaTeX.
 
@@ -282,7 +282,7 @@ def clean(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """True for printable ASCII with single blanks and without a sign that begins an entity, a tag or maths."""
+    """True for printable ASCII with single spaces and without a character that begins an entity, a tag or maths."""
     return _is_printable(text, _PLAIN) and "  " not in text and text[:1] != " " and text[-1:] != " "
 
 
@@ -331,7 +331,7 @@ def _without_entities(text: str) -> str:
 def _without_tags(text: str) -> str:
     if "<" not in text:
         return text
-    return _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", signs_of(text))))
+    return _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", _CONTROL_NAME.sub(" ", in_unicode(text))))
 
 
 def _read_as_meant(text: str) -> str:
@@ -493,7 +493,7 @@ def kinds(paper: CleanedPaper) -> tuple[str, ...]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The signs by which two records of one paper are recognised: titles as they are compared, and ids.
+# The marks by which two records of one paper are recognised: titles as they are compared, and ids.
 #
 # A DOI, a PMID and an OpenAlex id are the same paper's everywhere, and are written down with their kind:
 # `doi:10.1/x`, `pmid:123`, `openalex:W1`. A citation key is one file's own: it may be the id of a paper, but never
@@ -509,8 +509,8 @@ TELLING = 30
 
 
 def work_text(title: str, year: object, abstract: str) -> str:
-    """Key that two records of one paper share: title and year, and for a short title the abstract too, as editorials
-    and book reviews share titles; "" without a title. A sign of Chinese, Japanese or Korean counts as three letters."""
+    """Key that two records of one paper share: title and year; for a short title, as editorials and book reviews share,
+    the abstract too; "" without a title. A character of Chinese, Japanese or Korean counts as three letters."""
     name = normalised_title(title)
     if not name:
         return ""
@@ -565,7 +565,7 @@ class IdentifiedRecord(NamedTuple):
     ids: tuple[str, ...]
     """Ids with their kinds, in the order of `GLOBAL`; a citation key is none of them."""
     cites: tuple[str, ...]
-    """The cited works, each once: an id with its kind, or several ids of one work with blanks between them."""
+    """The cited works, each once: an id with its kind, or several ids of one work with spaces between them."""
     made: bool
     """True if the id of the paper was made."""
 
@@ -644,7 +644,7 @@ def _openalex(text: str) -> str | None:
 
 
 def _key(text: str) -> str | None:
-    """A number is no key: it counts the records of a file, and every file has a first one."""
+    """Key of a record; None for a number: it counts the records of a file, and every file has a first one."""
     return None if text.isdecimal() else "_".join(text.split())
 
 

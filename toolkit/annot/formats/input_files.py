@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 1 << 25
 """32 MiB: the longest full texts have a tenth of that."""
 UNPACKED = 100
-"""A compressed file holds at most so many times its size, and `LONGEST_LINE`: text has about ten times."""
+"""A compressed file holds at most this many times its size, and `LONGEST_LINE`: text has about ten times."""
 NOT_WHOLE = "the file may be incomplete; download it again"
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _XZ_MEMORY = 1 << 28
@@ -92,7 +92,7 @@ class _Unpacking(io.RawIOBase):
 
 
 def most_of(packed: int) -> int:
-    """The most bytes that so many compressed bytes are unpacked to."""
+    """The most bytes that this many compressed bytes are unpacked to."""
     return UNPACKED * packed + LONGEST_LINE
 
 
@@ -530,7 +530,7 @@ def read_columns(
 
 
 def plain(heading: str) -> str:
-    """A heading as it is compared: small letters, `_` for white space and hyphens."""
+    """A heading as it is compared: lower case, `_` for white space and hyphens."""
     return re.sub(r"[\s-]+", "_", heading.strip().lower())
 
 

@@ -38,7 +38,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "occasion": ("occasion",),
     "comment": ("comment", "comments", "note", "notes", "remark"),
 }
-"""The names under which each field is found when none is given; case, and hyphen or blank for `_`, do not matter."""
+"""The names under which each field is found when none is given; case, and hyphen or space for `_`, do not matter."""
 SECOND_CHOICE = {"grade": ("score", "label")}
 """Names of the field that count only if none of `NAMES` is there: a score may also be a ranking's, and a label the name
 of the grade."""

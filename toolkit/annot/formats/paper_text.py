@@ -65,7 +65,7 @@ def language_of(text: str, stated: str) -> str:
     """
     language = language_code(stated)
     others = [] if text.isascii() else _OTHER_LETTER.findall(text)
-    # A sign of Chinese, Japanese or Korean says as much as some three letters.
+    # A character of Chinese, Japanese or Korean says as much as some three letters.
     weight = sum(3 if letter > "\u2e7f" else 1 for letter in others)
     if not weight or weight <= sum(map(str.isalpha, text)) - len(others):
         languages = _LATIN
@@ -74,7 +74,7 @@ def language_of(text: str, stated: str) -> str:
     else:
         counts = {script: len(letters.findall(text)) for script, letters in _SCRIPTS.items() if script != _LATIN}
         languages = max(counts, key=counts.__getitem__)
-        # Japanese has signs of Chinese, and signs of its own among them.
+        # Japanese has characters of Chinese, and characters of its own among them.
         if languages[0] == "zh" and 10 * counts[_KANA] > counts[languages]:
             languages = _KANA
     return language if language in languages or language not in _WRITTEN_ELSEWHERE else languages[0]
@@ -105,7 +105,7 @@ def sentences_in(text: str, language: str) -> tuple[str, ...]:
         )
     from sentencex import segment
 
-    # A blank that is not ASCII's can end sentencex 1.0 with an error.
+    # A space that is not ASCII's can end sentencex 1.0 with an error.
     paragraphs = (" ".join(paragraph.split()) for paragraph in PARAGRAPH.split(text))
     parts = (segment(language, paragraph) for paragraph in paragraphs if paragraph)
     return tuple(sentence for paragraph in parts for sentence in _rejoined(paragraph, language))
@@ -218,7 +218,7 @@ def _ends(text: str, start: int, end: int, stop: str, following: str) -> bool:
 
 def _full_stop_ends(text: str, following: str) -> bool:
     """Test whether a full stop after `text`, before a word that can open a sentence, ends one."""
-    # Tokenised texts have a blank before the stop.
+    # Tokenised texts have a space before the stop.
     word = (text.rsplit(None, 1) or [""])[-1].lstrip("\"'“‘«([{")
     lowered = word.lower()
     if lowered in _INSIDE or (following[0].isdigit() and (lowered in _BEFORE_NUMBER or word.isdigit())):
@@ -257,7 +257,7 @@ def _closes_soon(rest: str) -> bool:
 # Words: English has rules of its own (`ranking.corpus.RULES`); those of all other languages are here.
 #
 # A word is a run of letters, digits and the marks that belong to them (vowel signs of the scripts of India, joiners),
-# in Unicode's form NFKC and without case. A run of a script without blanks gives the pairs of its neighbouring
+# in Unicode's form NFKC and without case. A run of a script without spaces gives the pairs of its neighbouring
 # characters instead, as is usual in retrieval (Lucene's CJKAnalyzer).
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -268,7 +268,7 @@ _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 
 @lru_cache(maxsize=2)
 def _words(*, apostrophes: bool) -> re.Pattern[str]:
-    """Pattern of a run of a script without blanks (its first group), or of a word, which may have apostrophes."""
+    """Pattern of a run of a script without spaces (its first group), or of a word, which may have apostrophes."""
     marks = "".join(map(chr, filter(lambda code: unicodedata.category(chr(code))[0] == "M", range(0x300, 0x1F000))))
     letter = f"[^\\W_{_UNSPACED}]"
     word = f"{letter}(?:{letter}|[{marks}\u200c\u200d])*"
@@ -277,7 +277,7 @@ def _words(*, apostrophes: bool) -> re.Pattern[str]:
 
 
 def word_places(text: str, *, apostrophes: bool) -> Iterator[tuple[int, int]]:
-    """Start and end of each word and, in scripts without blanks, of each pair of neighbouring characters."""
+    """Start and end of each word and, in scripts without spaces, of each pair of neighbouring characters."""
     for match in _words(apostrophes=apostrophes).finditer(text):
         start, end = match.span()
         if not match[1] or end == start + 1:
@@ -297,7 +297,7 @@ def terms_in(text: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """Number of words between blanks; in scripts without blanks, two characters count as one word.
+    """Number of words between spaces; in scripts without them, two characters count as one word.
 
     >>> [count_words("Bees dance."), count_words("蜜蜂的舞蹈。"), count_words("用ResNet模型")]
     [2, 3, 3]
@@ -309,5 +309,5 @@ def count_words(text: str) -> int:
 
 
 def words_of_text(text: str) -> list[str]:
-    """The words between blanks; each character of a script without blanks is one."""
+    """The words between spaces; each character of a script without spaces is one."""
     return text.split() if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", text).split()

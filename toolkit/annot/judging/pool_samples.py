@@ -74,8 +74,10 @@ def design_of(
 
 
 def check_cheap_label(settings: Settings, before: SampleDesign | None, *, samples: bool, topics: int) -> None:
-    """Raise InputError if the chosen opinion cannot predict. samples: True if a sample of so many topics is planned. An
-    opinion on record with the sample is not checked again."""
+    """Raise InputError if the chosen opinion cannot predict. samples: True if a sample of `topics` topics is planned.
+
+    An opinion on record with the sample is not checked again.
+    """
     name = settings.sample.cheap_label
     if name is None:
         return

@@ -135,7 +135,7 @@ def papers_with_complete_pairs(snapshot: Snapshot) -> int:
 
 
 class AgreementSoFar:
-    """The running agreement from so many query papers on, computed again only when its answers have changed."""
+    """The running agreement from this many query papers on, computed again only when its answers have changed."""
 
     def __init__(self, *, least_papers: int) -> None:
         self._least_papers = least_papers

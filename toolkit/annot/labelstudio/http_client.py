@@ -366,7 +366,7 @@ class Door:
             return integer(self._client.users.whoami(request_options=READ).id)
 
     def user_ids(self) -> dict[str, int]:
-        """The ids of all accounts of the organisation, by address in small letters.
+        """The ids of all accounts of the organisation, by address in lower case.
 
         An address is an identity: it goes no further than the database.
         """

@@ -42,7 +42,7 @@ _COMMON_WORDS = frozenset(_COMMON.split())
 
 
 def terms_of(topic: Paper | Topic) -> frozenset[str]:
-    """The words that are marked: of a text its title and description, of a paper its title; singular, in small letters.
+    """The words that are marked: of a text its title and description, of a paper its title; singular, in lower case.
 
     >>> sorted(terms_of(Topic("T1", "Bees and hives", "Why do bees lose their hive?")))
     ['bee', 'hive', 'lose']
@@ -96,17 +96,11 @@ def sides_of(topic: Paper | Topic, words: Words) -> tuple[str, str]:
     return words(f"task.{query}"), words(f"task.{document}")
 
 
-def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool, words: Words = ENGLISH) -> str:
-    """Both columns side by side. The screen shows the meaning of the grades in `facet`, and marks a new topic."""
+def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool, words: Words) -> str:
+    """Both columns side by side. The screen marks a new topic, and in a low window shows the grades in `facet`."""
     classes = f"a-pair{' a-whole' * whole} a-is-{facet}{' a-first' * first}"
-    return f'<div class="{classes}">{"".join(columns)}</div>{_criteria(words)}'
-
-
-def _criteria(words: Words) -> str:
-    """Markup that shows the meaning of the grades in a low window."""
-    key = COLUMN_KEYS["criteria"]
-    grades = escaped(words("task.grades"))
-    return f'<details class="a-criteria"><summary accesskey="{key}">{grades}</summary></details>'
+    grades = f'<summary accesskey="{COLUMN_KEYS["criteria"]}">{escaped(words("task.grades"))}</summary>'
+    return f'<div class="{classes}">{"".join(columns)}</div><details class="a-criteria">{grades}</details>'
 
 
 def gave(grades: Mapping[str, int]) -> str:
@@ -165,22 +159,22 @@ _AROUND = re.compile(r'<(span|summary|div class="a-none")([ >])')
 
 
 def in_languages(
-    pair_html: str, topic: Paper | Topic, document: Paper, words: Words, collection: CollectionSettings
+    pair_html: str, topic: Paper | Topic, document: Paper, collection: CollectionSettings, words: Words = ENGLISH
 ) -> str:
     """The pair with direction and language of its texts, of topic and document, and of the words around them.
 
     If all are English, the page of Label Studio has said so, and the pair stays as it is.
     """
-    languages = spoken(topic, collection), spoken(document, collection)
-    if all(map(is_english, (*languages, words.language))):
+    spoken_in = [spoken(text, collection) for text in (topic, document)]
+    if all(map(is_english, (*spoken_in, words.language))):
         return pair_html
     left, cand, right = pair_html.partition('<div class="a-side a-cand')
-    sides = (
+    sides = [
         _TEXT.sub(rf'<\1 dir="auto" lang="{escaped(language)}">', side)
-        for side, language in zip((left, right), languages, strict=True)
-    )
+        for side, language in zip((left, right), spoken_in, strict=True)
+    ]
     around = rf'<\1 dir="auto" lang="{escaped(words.language)}"\2'
-    return _AROUND.sub(around, cand.join(sides) if cand else next(sides))
+    return _AROUND.sub(around, cand.join(sides) if cand else sides[0])
 
 
 IN_ENGLISH = CollectionSettings()
@@ -188,7 +182,7 @@ IN_ENGLISH = CollectionSettings()
 
 
 def spoken(text: Paper | Topic, collection: CollectionSettings) -> str:
-    """The language (BCP 47) of a text: its own or the stated one, unless it is not written in the text's letters."""
+    """The language of a text: its own or the stated one, unless it is not written in the letters of the text."""
     parts = (text.description or "", text.narrative or "") if isinstance(text, Topic) else text.sentences
     stated = collection.language_of_topics if isinstance(text, Topic) else text.language or collection.language
     language = language_of(" ".join((text.title, *parts)), stated)
@@ -215,20 +209,18 @@ def _texts_in(pair_html: str, words: Words | None = None) -> list[str]:
     return _TAG.split(re.sub(by_setting, "", pair_html))
 
 
-def topic_column(topic: Paper | Topic, *, opened: bool, words: Words = ENGLISH) -> str:
+def topic_column(topic: Paper | Topic, *, opened: bool, words: Words) -> str:
     """Column of the topic: title, description and narrative of a text, or title and abstract of a paper."""
-    side = sides_of(topic, words)[0]
+    heading = sides_of(topic, words)[0]
     if isinstance(topic, Paper):
-        return _plain("query", side, topic.title, _paragraphs(topic.sentences))
+        return _column("query", heading, escaped(topic.title), _paragraphs(topic.sentences))
     narrative = ""
     if topic.narrative:
         narrative = _folded("narrative", words("task.narrative"), _written(topic.narrative), opened=opened)
-    return _plain("query", side, topic.title, _written(topic.description or "") + narrative)
+    return _column("query", heading, escaped(topic.title), _written(topic.description or "") + narrative)
 
 
-def document_column(
-    document: Paper, word: str, *, fold_after: int, terms: frozenset[str], words: Words = ENGLISH
-) -> str:
+def document_column(document: Paper, heading: str, *, fold_after: int, terms: frozenset[str], words: Words) -> str:
     """Column of a document without labels: open up to `fold_after` words, and folded from the next sentence on.
 
     terms: the words that are marked.
@@ -239,7 +231,7 @@ def document_column(
     if rest:
         more = words("task.rest", count=sum(map(count_words, rest)))
         texts += _folded("rest", more, _paragraphs(rest, terms), opened=False)
-    return _plain("cand", word, document.title, texts, terms)
+    return _column("cand", heading, _marked(document.title, terms), texts)
 
 
 def _within(sentences: Sequence[str], most: int) -> int:
@@ -248,9 +240,13 @@ def _within(sentences: Sequence[str], most: int) -> int:
     return max(1, sum(count <= most for count in words))
 
 
-def _plain(side: str, word: str, title: str, texts: str, terms: frozenset[str] = frozenset()) -> str:
+def _column(side: str, heading: str, title: str, texts: str, *, kind: str = "", note: str = "") -> str:
+    """A column, to whose text a key (`COLUMN_KEYS`, with Alt) and Tab go, which then scrolls by the usual keys.
+
+    title, texts, note: as HTML. kind: further classes.
+    """
     return (
-        f'<div class="a-side a-{side}"><h2><span>{escaped(word)}</span> {_marked(title, terms)}</h2>'
+        f'<div class="a-side a-{side}{kind}"><h2><span>{escaped(heading)}</span> {title}</h2>{note}'
         f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{texts}</div></div>'
     )
 
@@ -288,27 +284,21 @@ def labelled_column(
     facet: str,
     facet_labels: Sequence[str],
     chosen: tuple[int, ...] | None,
-    words: Words = ENGLISH,
+    words: Words,
 ) -> str:
-    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones.
-
-    A key (`COLUMN_KEYS`, with Alt) and Tab go to its text, which then scrolls by the usual keys.
-    """
+    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones."""
     if chosen is None:
-        wants = "".join(f" a-wants-{label}" for label in facet_labels)
+        kind = "".join(f" a-wants-{label}" for label in facet_labels)
         marked = {index for index, label in enumerate(paper.labels or ()) if label in facet_labels}
     else:
-        wants, marked = " a-fixed", set(chosen)
+        kind, marked = " a-fixed", set(chosen)
     sentences = "".join(
         f'<p class="{"a-s a-hit" if index in marked else "a-s"}">{escaped(sentence)}</p>'
         for index, sentence in enumerate(paper.sentences)
     )
     missing = words("task.no_label", labels=words("task.or").join(map(words.name, facet_labels or (facet,))))
-    return (
-        f'<div class="a-side a-{side}{wants}"><h2><span>{escaped(heading)}</span> {escaped(paper.title)}</h2>'
-        f'<div class="a-none">{escaped(missing)}</div>'
-        f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
-    )
+    note = f'<div class="a-none">{escaped(missing)}</div>'
+    return _column(side, heading, escaped(paper.title), sentences, kind=kind, note=note)
 
 
 def full_text_column(side: str, heading: str, paper: Paper, where: str, *, by: str) -> str:
@@ -433,28 +423,31 @@ def judge_task(
     first: True for the first pair of its topic: the task says so, and a narrative is unfolded. fold_after: words of a
     document that are shown at once; the rest is folded. mark_terms: True if the topic's words are marked in it.
     """
-    topic_word, document_word = sides_of(topic, words)
     predictions = []
+    left, right = sides_of(topic, words)
     if facet_labels and isinstance(topic, Paper):
-        # Sentences with the labels of the facet are marked, or those that were chosen for the query.
         by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
         chosen = query.sentences if query.sentences != by_label else None
-        left = labelled_column("query", topic_word, topic, query.facet, facet_labels, chosen, words)
-        right = labelled_column("cand", document_word, document, query.facet, facet_labels, None, words)
+        columns = (
+            labelled_column("query", left, topic, query.facet, facet_labels, chosen, words),
+            labelled_column("cand", right, document, query.facet, facet_labels, None, words),
+        )
         regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
         predictions = [{"model_version": LABELS_FROM, "result": regions}]
     else:
         terms = terms_of(topic) if mark_terms else frozenset()
-        left = topic_column(topic, opened=first, words=words)
-        right = document_column(document, document_word, fold_after=fold_after, terms=terms, words=words)
-    pair_html = pair((left, right), query.facet, whole=not predictions, first=first, words=words)
+        columns = (
+            topic_column(topic, opened=first, words=words),
+            document_column(document, right, fold_after=fold_after, terms=terms, words=words),
+        )
+    pair_html = pair(columns, query.facet, whole=not predictions, first=first, words=words)
     return {
         "data": {
             "pair_id": pair_key(*asked),
             "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": in_languages(pair_html, topic, document, words, collection),
+            "pair_html": in_languages(pair_html, topic, document, collection, words),
         },
         "predictions": predictions,
     }
@@ -513,7 +506,7 @@ def full_text_task(
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), facet, whole=whole, first=False, words=words)
-    pair_html = in_languages(columns, topic, document, words, collection)
+    pair_html = in_languages(columns, topic, document, collection, words)
     return {"data": {**task["data"], "pair_html": pair_html}, "predictions": []}
 
 
@@ -556,7 +549,7 @@ def facets_task(
             "facet": words("task.labels"),
             "facet_help": words("task.correct"),
             "progress": progress,
-            "pair_html": in_languages(pair_html, paper, paper, words, collection),
+            "pair_html": in_languages(pair_html, paper, paper, collection, words),
         },
         "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
     }

@@ -5,14 +5,15 @@ from __future__ import annotations
 import errno
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
+from annot.base.libraries import evaluator_of
 from annot.base.names import sha256_of
-from annot.base.records import GROWN, Decision, Judgement, Pool, Qrel, Ranking, Source, nested
+from annot.base.records import GROWN, Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
@@ -23,14 +24,21 @@ from annot.measuring.diagnosis import findings
 from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
-from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs
+from annot.measuring.evaluation.evaluated import (
+    CHANCE,
+    PRIMARY,
+    EvaluatedRuns,
+    evaluate_runs,
+    version_scores,
+)
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
 from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost
+from annot.pools.one_version import read_version
 from annot.pools.pooling import refuse_zero, versions_by_document, versions_of
 from annot.study.guidelines import distinct
 from annot.study.outcome import Outcome, Pair
-from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, refuse_unjudged
+from annot.study.snapshot import JUDGEMENTS_FILE, Snapshot, exported_qrels, refuse_unjudged
 from annot.study.workspace import Workspace, given_text, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -83,8 +91,14 @@ def evaluation_data(evaluated: EvaluatedRuns) -> Any:
         "notes": (*filter(None, [evaluated.warning]), *evaluated.notes),
         **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
         **({} if evaluated.restated is None else {"restated": evaluated.restated}),
-        **({} if evaluated.corpus is None else {"corpus": evaluated.corpus}),
+        **({} if evaluated.corpus is None else _of_corpus(evaluated)),
     }
+
+
+def _of_corpus(evaluated: EvaluatedRuns) -> dict[str, Any]:
+    """The version of the corpus, the programs that measured, and the scores on each version."""
+    evaluators = {name: evaluator_of(name) for name in sorted({line.convention for line in evaluated.lines})}
+    return {"corpus": evaluated.corpus, "evaluators": evaluators, "versions": evaluated.by_version}
 
 
 def _shown(query: QueryMeasures) -> Any:
@@ -401,6 +415,19 @@ def of_all_topics(snapshot: Snapshot, runs: Runs) -> Runs:
     return {tag: run for tag, run in runs.items() if tag not in left_out} or runs
 
 
+def runs_of(snapshot: Snapshot) -> dict[str, dict[str, Ranking]]:
+    """Read the runs of the study, or of the version of its corpus to which it is limited, by tag.
+
+    Raises MissingInput if there are none.
+    """
+    if snapshot.version and not snapshot.run_files:
+        raise MissingInput(
+            f"no run of version {snapshot.corpora[-1]} of the corpus",
+            hint=f"`annot run SYSTEM --corpus {snapshot.corpora[-1]}` ranks its pools",
+        )
+    return read_run_files(snapshot.ws, snapshot.run_files)
+
+
 def read_run_files(ws: Workspace, files: Sequence[Path] = ()) -> dict[str, dict[str, Ranking]]:
     """Read the runs in `files`, or those of `exports/runs/`, by tag. Raises MissingInput if there are none."""
     paths = files or tuple(sorted(ws.runs.glob("*.run")))
@@ -424,7 +451,8 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, 
     came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
     for version in versions_of(snapshot.pools.values()):
-        if version.depth is None:
+        # Documents of a new version of the corpus are no top-up: `with_earlier` has the scores of each.
+        if version.depth is None or version.method == GROWN:
             continue
         added = [
             ((query.query_id, doc_id), number)
@@ -434,41 +462,60 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, 
         ]
         if any(number == version.number and pair in judged for pair, number in added):
             pairs = frozenset(pair for pair, _ in added)
-            corpora = {number: corpus for pool in snapshot.pools.values() for number, corpus in _corpora(pool)}
-            method = version.method if version.method != GROWN else f"version {corpora[version.number]} of the corpus"
-            results.append((ToppedUp(version.number, method, len(pairs & judged)), pairs))
+            results.append((ToppedUp(version.number, version.method, len(pairs & judged)), pairs))
     return results
 
 
-def _corpora(pool: Pool) -> Iterator[tuple[int, str | None]]:
-    """Version of the corpus of each addition to a pool."""
-    return ((addition.version, addition.corpus) for addition in pool.additions)
-
-
-def with_restated(
-    snapshot: Snapshot, runs: Runs, qrels: tuple[Qrel, ...], evaluated: EvaluatedRuns, **how: Any
+def with_earlier(
+    snapshot: Snapshot,
+    runs: Runs,
+    qrels: tuple[Qrel, ...],
+    evaluated: EvaluatedRuns,
+    *,
+    named: bool = False,
+    **how: Any,
 ) -> EvaluatedRuns:
-    """Add the scores before each top-up to the evaluation; without top-ups it is returned as it is.
+    """Add the scores before each top-up to the evaluation, and those on earlier versions of the corpus.
 
-    The scores before one are measured by `evaluation_of`, with the options `how`, on the qrels without the pairs that
+    They are measured by `evaluation_of` with the options `how`. Before a top-up: on the qrels without the pairs that
     were added then and later. From a run made here, and from one that was imported without papers outside the pools,
-    these papers are left out, too: it would not have ranked them.
+    these papers are left out, too: it would not have ranked them. On an earlier version: its runs on its qrels; named:
+    of these runs alone.
     """
     topped_up, earlier = [], []
-    if snapshot.sample is not None:
-        return evaluated
-    for topup, added in topups(snapshot, qrels):
+    how["conventions"] = (evaluated.convention,)
+    for topup, added in topups(snapshot, qrels) if snapshot.sample is None else ():
         if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in added):
-            then = _as_they_were(snapshot, runs, added)
-            measured = evaluation_of(snapshot, then, left, conventions=(evaluated.convention,), **how)
             topped_up.append(topup)
-            earlier.append(_values(measured, evaluated))
-    if not topped_up:
+            earlier.append(
+                _values(evaluation_of(snapshot, _as_they_were(snapshot, runs, added), left, **how), evaluated)
+            )
+    if topped_up:
+        scores = restated_scores(earlier, _values(evaluated, evaluated))
+        restated = RunsBeforeTopups(tuple(topped_up), evaluated.convention, evaluated.measure, scores)
+        evaluated = replace(evaluated, restated=restated)
+    if not snapshot.corpora:
         return evaluated
-    scores = restated_scores(earlier, _values(evaluated, evaluated))
-    return replace(
-        evaluated, restated=RunsBeforeTopups(tuple(topped_up), evaluated.convention, evaluated.measure, scores)
-    )
+    *before, corpus = snapshot.corpora
+    evaluated, then, notes = replace(evaluated, corpus=corpus), {}, []
+    for name in before:
+        version = read_version(snapshot.ws, name)
+        try:
+            of_version = {tag: run for tag, run in runs_of(version).items() if tag in runs or not named}
+            lacking = sorted(runs.keys() - of_version.keys())
+            if of_version:
+                then[name] = evaluation_of(version, of_version, exported_qrels(version), **how)
+        except MissingInput as error:
+            notes.append(f"no scores on version {name} of the corpus: {error.message}; {error.hint}")
+            lacking = []
+        if lacking:
+            notes.append(
+                f"{', '.join(lacking)}: not run on version {name} of the corpus; "
+                f"`annot run {' '.join(lacking)} --corpus {name}` makes runs of systems that are known here"
+            )
+    systems = {run.tag: run.system for run in snapshot.runs}
+    by_version = version_scores(then | {corpus: evaluated}, systems) if then else ()
+    return replace(evaluated, by_version=by_version, notes=(*evaluated.notes, *notes))
 
 
 def _values(evaluated: EvaluatedRuns, by: EvaluatedRuns) -> dict[str, dict[str, float]]:

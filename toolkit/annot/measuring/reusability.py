@@ -350,7 +350,7 @@ class Certificate:
     """Measure of the runs."""
     queries: int
     papers: int
-    """Topics, the units of chance."""
+    """Topics, the sampling units."""
     runs: tuple[JudgedShare, ...]
     """Judged shares by name of the run."""
     left_out: tuple[str, ...] | None

@@ -142,7 +142,7 @@ def _by_word(words: NDArray[np.int32], height: int) -> tuple[NDArray[np.int32], 
 
 
 def _runs(starts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
-    """Runs of rows, each as first row and row after the last, with at most so many entries, or of one row."""
+    """Runs of rows, each as first row and row after the last, with at most this many entries, or of one row."""
     first, rows = 0, len(starts) - 1
     while first < rows:
         end = max(int(np.searchsorted(starts, starts[first] + most, side="right")) - 1, first + 1)

@@ -124,7 +124,7 @@ class Averages:
 
 
 def epochs_for(running_words: int) -> int:
-    """Number of passes that "auto" takes over a corpus of so many running words.
+    """Number of passes that "auto" takes over a corpus of this many running words.
 
     >>> [epochs_for(words) for words in (200_000, 15_000_000, 120_000_000, 12_000_000_000)]
     [20, 20, 3, 1]

@@ -22,6 +22,7 @@ from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_F
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, MeasureSelection, conventions_for
 from annot.measuring.sampled.estimates import GradedPools, SampledPools, has_estimator
 from annot.pools.drawn_pools import drawn_rankings
+from annot.pools.one_version import read_version
 from annot.publishing.browse_page import write_pages
 from annot.publishing.report import figures, pages, single_pages, study, tidy
 from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
@@ -29,12 +30,11 @@ from annot.publishing.report.sections.runs import best_line, compared, drawing, 
 from annot.publishing.report.tables import Chapter, Column, Columns, Document, Table, facet_column, sentences, table
 from annot.publishing.report.terminal import table_text
 from annot.store import papers
-from annot.store.models import StoredRun
-from annot.store.pools import read_corpus_versions, read_pools, read_sample
+from annot.store.pools import read_pools, read_sample
 from annot.study.outcome import Pair
 from annot.study.provenance import note
-from annot.study.snapshot import Snapshot, documents_in, exported_qrels, read_snapshot, refuse_unfinished
-from annot.study.workspace import Workspace, given_text, read_entered, write_file
+from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
+from annot.study.workspace import Workspace, given_text, read_entered, read_manifest, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach.
@@ -59,6 +59,7 @@ def evaluate(
     tell: Callable[[str], None],
     so_far: bool = False,
     corpus: str | None = None,
+    qrels_file: Path | None = None,
 ) -> EvaluatedRuns:
     """Evaluate runs, in all conventions when none is named.
 
@@ -66,41 +67,34 @@ def evaluate(
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; `tell`
     reports if that fails, and untrue parts of the study. so_far: with a sample, evaluate also before all of it
-    has grades. corpus: runs and qrels of this version of the corpus; None takes the newest.
+    has grades. corpus: runs and qrels of this version of the corpus; None takes the newest. qrels_file: qrels to
+    measure with; `tell` warns of documents of the runs that are not in their version of the corpus.
     """
     conventions = chosen(ws, convention, measures)
     check_name(ties, TIES, what="--ties")
     check_name(average, AVERAGES, what="--average")
-    snapshot = read_snapshot(ws)
-    with ws.reading() as session:
-        versions = [version.version for version in read_corpus_versions(session)]
+    whole = read_snapshot(ws)
     if corpus is not None:
-        check_name(corpus, versions, what="--corpus")
-    earlier = corpus if versions and corpus != versions[-1] else None
-    snapshot = _with_sample_of(snapshot, earlier)
-    qrels = exported_qrels(snapshot, earlier)
-    found = _named(ws, runs, snapshot.runs) if earlier is None else _of_version(snapshot, earlier, versions, runs)
-    if earlier is None and versions:
-        _refuse_other_versions(snapshot, found, versions)
+        check_name(corpus, whole.corpora, what="--corpus")
+    corpus = corpus if qrels_file is None else _version_of(whole, qrels_file)
+    snapshot = whole if corpus is None or corpus == whole.corpora[-1] else read_version(ws, corpus)
+    earlier, qrels = snapshot is not whole, exported_qrels(snapshot, qrels_file)
+    found = _measured_runs(whole, snapshot, runs, qrels_file, corpus, tell=tell)
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = measured.evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
-    if earlier is None:
-        evaluated = measured.with_restated(snapshot, found, qrels, evaluated, **how)
-    if versions:
-        evaluated = replace(evaluated, corpus=corpus or versions[-1])
+    if qrels_file is None:
+        evaluated = measured.with_earlier(snapshot, found, qrels, evaluated, named=bool(runs), **how)
+    else:
+        evaluated = replace(evaluated, corpus=corpus)
+    if evaluated.corpus:
         tell(f"version {evaluated.corpus} of the corpus")
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
     report_untrue(snapshot, "runs", tell=tell)
-    if (
-        earlier is None
-        and not runs
-        and convention is None
-        and not measures
-        and (ties, average) == (TIES[0], AVERAGES[0])
-    ):
+    whole_study = not (earlier or runs or measures) and convention is None and qrels_file is None
+    if whole_study and (ties, average) == (TIES[0], AVERAGES[0]):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
     return evaluated
@@ -146,73 +140,110 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
     return paths
 
 
-def _named(ws: Workspace, names: Iterable[str], known: Iterable[StoredRun]) -> dict[str, dict[str, Ranking]]:
-    """The runs that are meant, by tag: those in files; else that of a tag, or all of a system."""
+def _named(snapshot: Snapshot, names: Iterable[str]) -> dict[str, dict[str, Ranking]]:
+    """The runs that are meant, by tag: those in files; else that of a tag, or all of a system; without names, all."""
     files = tuple(Path(name) for name in names if Path(name).is_file())
     run_names = [name for name in names if not Path(name).is_file()]
-    if not run_names:
-        return measured.read_run_files(ws, files)
-    system_of = {run.tag: run.system for run in known}
-    of_study = measured.read_run_files(ws)
+    rankings = measured.read_run_files(snapshot.ws, files) if files else {}
+    if files and not run_names:
+        return rankings
+    system_of = {run.tag: run.system for run in snapshot.runs}
+    of_study = measured.runs_of(snapshot)
     tags = sorted({*of_study, *(system_of.get(tag, tag) for tag in of_study)})
     for name in run_names:
         if name not in tags:
             raise InputError(f"{name}: no such file, and no run has this tag or system; {near(name, tags)}")
-    rankings = measured.read_run_files(ws, files) if files else {}
     for tag, run in of_study.items():
-        if tag in run_names or system_of.get(tag, tag) in run_names:
+        if not run_names or tag in run_names or system_of.get(tag, tag) in run_names:
             if tag in rankings:
                 raise InputError(f"{tag}: a run of this study and a run in {', '.join(map(str, files))} have this tag")
             rankings[tag] = run
     return rankings
 
 
-def _versions_of_runs(snapshot: Snapshot, versions: list[str]) -> dict[str, str]:
-    """Version of the corpus that each run on record ranks; one that names none is of the first."""
-    return {run.tag: str(run.facts.get("corpus", versions[0])) for run in snapshot.runs}
-
-
-def _with_sample_of(snapshot: Snapshot, version: str | None) -> Snapshot:
-    """The study with the part of its sample that an earlier version of the corpus has; None is the newest."""
-    if version is None or snapshot.sample is None:
-        return snapshot
-    with snapshot.ws.reading() as session:
-        documents = documents_in(session, version)
-    # Each pair was drawn with a probability of its own, which pairs that came later do not change.
-    pairs = {pair: row for pair, row in snapshot.sample.pairs.items() if pair[1] in documents.get(pair[0], ())}
-    return replace(snapshot, sample=snapshot.sample._replace(pairs=pairs))
-
-
-def _of_version(
-    snapshot: Snapshot, version: str, versions: list[str], names: Collection[str]
+def _measured_runs(
+    whole: Snapshot,
+    snapshot: Snapshot,
+    names: tuple[str, ...],
+    qrels_file: Path | None,
+    version: str | None,
+    *,
+    tell: Callable[[str], None],
 ) -> dict[str, dict[str, Ranking]]:
-    """Runs of an earlier version, by tag: those made of it since, and those from its time that are still there.
+    """The runs that are meant, of the version to which the snapshot is limited; those that are named with a file of
+    qrels may be of any.
 
-    names: the tags that are wanted; without any, all. Raises MissingInput if there is none.
+    version: of the corpus, which the qrels are of.
     """
-    ws = snapshot.ws
-    made = sorted(ws.inside(ws.runs, version).glob("*.run"))
-    found = measured.read_run_files(ws, made) if made else {}
-    then = {tag for tag, of_run in _versions_of_runs(snapshot, versions).items() if of_run == version}
-    if any(ws.runs.glob("*.run")):
-        found = {tag: run for tag, run in measured.read_run_files(ws).items() if tag in then} | found
-    chosen = {tag: run for tag, run in found.items() if not names or tag in names}
-    if lacking := sorted({*names} - chosen.keys()) or ([] if chosen else ["no run"]):
-        raise MissingInput(
-            f"version {version} of the corpus: {', '.join(lacking)} not found",
-            hint=f"`annot run {' '.join(names) or 'SYSTEM'} --corpus {version}` ranks its pools",
-        )
-    return chosen
+    found = _named(whole if qrels_file and names else snapshot, names)
+    if qrels_file is not None:
+        _warn_of_others(whole, found, qrels_file, version, files=filter(Path.is_file, map(Path, names)), tell=tell)
+    elif snapshot is whole:
+        _refuse_other_versions(snapshot, found)
+    return found
 
 
-def _refuse_other_versions(snapshot: Snapshot, found: Collection[str], versions: list[str]) -> None:
-    """Raise InputError if runs of earlier versions of the corpus would be compared on the newest."""
-    of_runs = _versions_of_runs(snapshot, versions)
-    if others := {tag: of_runs[tag] for tag in found if of_runs.get(tag, versions[-1]) != versions[-1]}:
+def _version_of(snapshot: Snapshot, qrels_file: Path) -> str | None:
+    """Version of the corpus whose qrels the file has, by its place, its name or its content; None if it has those of
+    none."""
+    ws, versions = snapshot.ws, snapshot.corpora
+    files = {name: ws.qrels_of(name) for name in versions[:-1]} | dict.fromkeys(versions[-1:], ws.qrels)
+    text = given_text(qrels_file, expected="qrels")
+    of_file = [name for name, file in files.items() if file.resolve() == qrels_file.resolve()]
+    of_file += [name for name in versions if ws.qrels_of(name).name == qrels_file.name]
+    of_file += [name for name, file in files.items() if file.is_file() and file.read_text(encoding="utf-8") == text]
+    return of_file[0] if of_file else None
+
+
+def _warn_of_others(
+    whole: Snapshot,
+    found: Mapping[str, Mapping[str, Ranking]],
+    qrels_file: Path,
+    version: str | None,
+    *,
+    files: Iterable[Path],
+    tell: Callable[[str], None],
+) -> None:
+    """Warn of documents of these runs that are not in the version of the corpus that the qrels are of.
+
+    version: None takes the newest. files: of the runs, if they are none of the study; metadata is next to them. Raises
+    InputError for runs of several versions.
+    """
+    if not (whole.corpora and whole.ws.has_corpus):
+        return
+    first, of_version = whole.corpora[0], version or whole.corpora[-1]
+    of_runs = {run.tag: run.facts.get("corpus", first) for run in whole.runs}
+    for about in (path.with_suffix(".json") for path in files):
+        if about.is_file():
+            record = read_manifest(about, hint="take it from a backup, or make the run again")
+            of_runs[str(record.get("tag"))] = dict(record.get("settings") or {}).get("corpus", first)
+    if len({*filter(None, map(of_runs.get, found))}) > 1:
         raise InputError(
-            f"{counted(len(others), 'run')} of earlier versions of the corpus, expected version {versions[-1]}",
+            "runs of several versions of the corpus, expected one",
+            faults=[f"{tag}: ranks version {of_runs.get(tag, 'unknown')}" for tag in sorted(found)],
+            hint=f"`annot run SYSTEM --corpus {of_version}` ranks the version of the qrels",
+        )
+    outside = read_version(whole.ws, of_version).outside
+    for tag, run in found.items():
+        ids = {doc.doc_id for ranking in run.values() for doc in ranking}
+        if others := sorted((ids & outside) | (ids - papers.known_ids(whole.ws.corpus, ids))):
+            some = ", ".join(others[:3]) + (", ..." if others[3:] else "")
+            tell(
+                f"warning: {tag}: {len(others)} of its {counted(len(ids), 'document')} are not in version {of_version} "
+                f"of the corpus, which {qrels_file} is of: {some}; the run ranks version "
+                f"{of_runs.get(tag, 'unknown')}, `annot run SYSTEM --corpus {of_version}` ranks version {of_version}"
+            )
+
+
+def _refuse_other_versions(snapshot: Snapshot, found: Collection[str]) -> None:
+    """Raise InputError if runs of earlier versions of the corpus would be compared on the newest."""
+    first, newest = snapshot.corpora[:1], snapshot.corpora[-1:]
+    of_runs = {run.tag: str(run.facts.get("corpus", *first)) for run in snapshot.runs if first and run.tag in found}
+    if others := {tag: corpus for tag, corpus in of_runs.items() if corpus not in newest}:
+        raise InputError(
+            f"{counted(len(others), 'run')} of earlier versions of the corpus, expected version {newest[0]}",
             faults=[f"{tag}: ranks version {version}" for tag, version in sorted(others.items())],
-            hint=f"`annot run {' '.join(sorted(others))}` ranks version {versions[-1]} (import runs of others again); "
+            hint=f"`annot run {' '.join(sorted(others))}` ranks version {newest[0]} (import runs of others again); "
             f"to compare all on one version: `annot evaluate --corpus {min(others.values())}`",
         )
 
@@ -265,7 +296,7 @@ def against(ws: Workspace, name: str, *, runs: tuple[str, ...]) -> PublishedComp
         measures = tuple(name for name in measures if has_estimator(published.convention, name))
     evaluated = measured.evaluation_of(
         snapshot,
-        _named(ws, runs, snapshot.runs),
+        _named(snapshot, runs),
         qrels,
         conventions=(published.convention,),
         measures=(PRIMARY[published.convention], *measures),

@@ -144,7 +144,7 @@ def judgements_from(
     scale. facet: of the queries whose id does not
     end in `-<facet>`. adjudicators: names in the file of those who settled disputes; their rows are final grades.
     foreign: treatment of rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
-    refuses them. same_person: True if names that differ only in case or blanks are one person; None refuses them.
+    refuses them. same_person: True if names that differ only in case or spaces are one person; None refuses them.
 
     New queries are added, and the plan follows from the file: an assessor who has a row for a
     pair was assigned it. People become a1, a2, ... (adjudicators j1, ...) in the order of their names, unless they are

@@ -35,11 +35,11 @@ COLUMNS = {
     "score": ("score",),
     "run": ("run", "tag", "method"),
 }
-"""The names under which a column is found; case, and hyphen or blank for `_`, do not matter."""
+"""The names under which a column is found; case, and hyphen or space for `_`, do not matter."""
 SECOND_CHOICE = {"query": (TOPIC_COLUMN,), "topic": (TOPIC_COLUMN,)}
 """Names of a field where none of the others is there: a topic is its own query unless queries have a column."""
 TOPIC_FIELDS = ("query paper", "topic")
-"""The unit of chance: whichever a table has."""
+"""The sampling unit: whichever a table has."""
 LONG = ("query", "document", "assessor", "grade")
 
 
@@ -325,7 +325,7 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
 
 
 def _plain_columns(frame: pd.DataFrame, fields: Sequence[str], others: Sequence[str]) -> list[list[Any]]:
-    """The columns of these fields if every id is text without blanks around it; else, or if the table has columns of
+    """The columns of these fields if every id is text without spaces around it; else, or if the table has columns of
     `others`, none: each row has to be looked at."""
     named = [called(frame, COLUMNS[field]) for field in fields]
     in_rows = any(called(frame, (*COLUMNS[field], *SECOND_CHOICE.get(field, ()))) for field in others)

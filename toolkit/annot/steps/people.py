@@ -237,11 +237,16 @@ def _own_server(ws: Workspace, name: str) -> str | None:
     return name if servers.isolated(ws) else None
 
 
+def _is_elsewhere(ws: Workspace, owner: str | None) -> bool:
+    """True if this study does not start the server of this person, or the one for all."""
+    return ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+
+
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
     owner = _own_server(ws, who)
-    elsewhere = ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+    elsewhere = _is_elsewhere(ws, owner)
     if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
         has_front = front.kept(servers.front_folder(ws)) is not None
         return (f"`annot studio up` starts the server of {who}",) if has_front else ()
@@ -394,21 +399,15 @@ def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
 
 
-def _server(ws: Workspace, person: str | None) -> _Server:
-    """The server of this person, or the one for all."""
-    here = ws.studio_url is None if person is None else not servers.is_elsewhere(ws, person)
-    with servers.connect(ws, person=person) as gateway:
-        sign_up = None if here else f"{gateway.address}{gateway.invitation()}"
-        return _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
-
-
 def _servers(ws: Workspace, names: Iterable[str | None], lacking: Collection[str | None]) -> dict[str | None, _Server]:
     """Servers of these people that can be asked. lacking: those that must be, as nothing was sent to them yet."""
-    return {
-        name: _server(ws, name)
-        for name in names
-        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None
-    }
+    server_of = {}
+    for name in names:
+        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None:
+            with servers.connect(ws, person=name) as gateway:
+                sign_up = f"{gateway.address}{gateway.invitation()}" if _is_elsewhere(ws, name) else None
+                server_of[name] = _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
+    return server_of
 
 
 def _values(

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name
+from annot.base.libraries import evaluator_of
+from annot.base.names import check_name, sha256_of
 from annot.base.plugins import versions_of
 from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.query_sentences import check_facet
@@ -122,12 +123,11 @@ def make(
         if plugins := ws.settings.plugins.names:
             facts["plugins"] = versions_of(plugins)
         facts |= {"topics_left_out": left_out} if left_out else {}
-        # The pools are those of the version; the weights of terms come from the corpus as it is now.
-        facts |= {"corpus": corpus or newest, "weights_from": newest} if newest else {}
+        facts |= {"corpus": corpus or newest} if newest else {}
         stored = _stored(system.name, Source.BASELINE, facts, ranked.rankings)
         if earlier:
             path = ws.run_file(f"{corpus}/{system.name}")
-            _write(path, *stored)
+            _write(ws, path, *stored)
         else:
             path = ws.run_file(system.name)
             measured.write_matches(ws, system.name, ranked.matches)
@@ -163,7 +163,7 @@ def _inputs(
     doc_ids_to_rank = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
     papers = find_papers(ws.corpus, doc_ids_to_rank | {query.topic_id for query in queries} - texts.keys())
     topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
-    return study_analyses.StudyInputs(ws, chosen, topics, papers, advance)
+    return study_analyses.StudyInputs(ws, chosen, topics, papers, advance, corpus)
 
 
 def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
@@ -294,18 +294,31 @@ def _stored(tag: str, kind: Source, facts: Mapping[str, Any], rankings: Mapping[
 
 
 def _keep(ws: Workspace, stored: StoredRun, text: str) -> None:
-    """Write the run and its metadata, then put it on record."""
-    _write(ws.run_file(stored.tag), stored, text)
+    """Write the run and its metadata, then put it on record. A run of this tag that ranks an earlier version of the
+    corpus goes into a folder of its name first, unless one is there."""
+    path = ws.run_file(stored.tag)
+    with ws.reading() as session:
+        versions = pools.read_corpus_versions(session)
+        before = [run for run in runs.read_runs(session) if run.tag == stored.tag and path.is_file()]
+    for run in before if versions else ():
+        corpus = str(run.facts.get("corpus", versions[0].version))
+        kept = ws.run_file(f"{corpus}/{stored.tag}")
+        if corpus != versions[-1].version and not kept.is_file() and sha256_of(path) == run.sha256:
+            _write(ws, kept, run._replace(facts={**run.facts, "corpus": corpus}), path.read_text(encoding="utf-8"))
+    _write(ws, path, stored, text)
     with ws.writing() as session:
         runs.put_runs(session, [stored])
 
 
-def _write(path: Path, stored: StoredRun, text: str) -> None:
-    """Write the run and its metadata."""
-    write_file(path, text)
+def _write(ws: Workspace, path: Path, stored: StoredRun, text: str) -> None:
+    """Write the run and its metadata; with versions of the corpus, the one that it ranks, and who measures it."""
     record = {"tag": stored.tag, "kind": stored.kind, "sha256": stored.sha256, "settings": stored.facts}
+    if corpus := stored.facts.get("corpus"):
+        convention, _ = measured.primary_of(ws.settings)
+        record |= {"corpus": corpus, "convention": convention, "evaluator": evaluator_of(convention)}
     lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
     write_file(path.with_suffix(".json"), f"{lines}\n")
+    write_file(path, text)
 
 
 def _candidates(session: Session) -> dict[str, set[str]]:

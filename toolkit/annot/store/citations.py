@@ -1,6 +1,6 @@
 """Added citations of the corpus, and other ids of its papers.
 
-A cited id with its kind (`doi:10.1/x`; of one work there may be several, with blanks between them) is looked up among
+A cited id with its kind (`doi:10.1/x`; of one work there may be several, with spaces between them) is looked up among
 those ids when it is read, so that the paper is found whether it came before or after.
 """
 

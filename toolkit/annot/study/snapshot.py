@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
@@ -113,6 +114,25 @@ class Snapshot:
     """Pairs that were answered faster than anyone can read, with the limit."""
     states: States = field(default_factory=dict)
     """Fingerprints that show whether outputs are out of date."""
+    corpora: tuple[str, ...] = ()
+    """Versions of the corpus up to the one that this is about, the oldest first; none if the corpus has only one."""
+    version: OneVersion | None = None
+    """Facts of the one version of the corpus to which this is limited; None if it is the whole study."""
+
+    @property
+    def qrels_file(self) -> Path:
+        """File of the qrels."""
+        return self.version.qrels if self.version else self.ws.qrels
+
+    @property
+    def run_files(self) -> tuple[Path, ...]:
+        """Files of the runs, by name."""
+        return self.version.runs if self.version else tuple(sorted(self.ws.runs.glob("*.run")))
+
+    @property
+    def outside(self) -> frozenset[str]:
+        """Documents of the corpus that the version does not have."""
+        return self.version.outside if self.version else frozenset()
 
     @property
     def version_numbers(self) -> VersionNumbers:
@@ -131,7 +151,7 @@ class Snapshot:
 
     @property
     def topics(self) -> dict[str, str]:
-        """The topic of each query: the unit of chance, as several facets of one may be queries."""
+        """The topic of each query: the sampling unit, as several facets of one may be queries."""
         return {query.query_id: query.topic_id for query in self.queries}
 
     @property
@@ -157,6 +177,16 @@ class Snapshot:
         return any(imported.what in (Source.CSFCUBE, Source.FILE) for imported in self.imports)
 
 
+class OneVersion(NamedTuple):
+    """Files of a study and documents of its corpus that belong, or do not belong, to one version of the corpus."""
+
+    qrels: Path
+    runs: tuple[Path, ...]
+    """Files of runs: those of an earlier version are in a folder of its name, or left from its time."""
+    outside: frozenset[str]
+    """Documents that came later, or were withdrawn by then; without papers of queries."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReleaseRecords:
     """Records that a release needs besides the snapshot: the labels to publish, and the records of the server."""
@@ -175,11 +205,15 @@ def read_snapshot(ws: Workspace) -> Snapshot:
         return snapshot_of(session, ws)
 
 
-def read_for_release(ws: Workspace) -> tuple[Snapshot, ReleaseRecords]:
+Limit = Callable[[Session, Snapshot], Snapshot]
+"""Function that limits a study to a part of it."""
+
+
+def read_for_release(ws: Workspace, limit: Limit = lambda _, whole: whole) -> tuple[Snapshot, ReleaseRecords]:
     """The snapshot and the further records of a release, in one transaction. Raises MissingInput without any
     judgement."""
     with ws.reading() as session:
-        snapshot = snapshot_of(session, ws)
+        snapshot = limit(session, snapshot_of(session, ws))
         refuse_unjudged(snapshot)
         recorded: tuple[SourcedAnswer[Any], ...] = (*JUDGEMENTS.read(session), *ADJUDICATIONS.read(session))
         return snapshot, ReleaseRecords(
@@ -243,6 +277,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         shown=read_versions(session, *OF_SETTINGS),
         displays=_displays(session),
         states=states_of(ws, session),
+        corpora=tuple(version.version for version in read_corpus_versions(session)),
     )
 
 
@@ -353,7 +388,7 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
         came, gone = came_with(session), read_withdrawn(session)
         unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
         for version in waiting:
-            has = partial(_has, versions, came, gone, version.version)
+            has = partial(has_pair, versions, came, gone, version.version)
             planned = filter(has, outcome.planned)
             if outcome.decisions and unfinished.isdisjoint(planned):
                 qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
@@ -379,13 +414,13 @@ def documents_in(session: Session, version: str) -> dict[str, tuple[str, ...]]:
     """
     versions = read_corpus_versions(session)
     check_name(version, [one.version for one in versions], what="--corpus")
-    has = partial(_has, versions, came_with(session), read_withdrawn(session), version)
+    has = partial(has_pair, versions, came_with(session), read_withdrawn(session), version)
     documents = documents_by_query(session, withdrawn=True)
     of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
     return {name: docs for name, docs in of_version.items() if docs}
 
 
-def _has(
+def has_pair(
     versions: tuple[CorpusVersion, ...],
     came: Mapping[Pair, str | None],
     withdrawn: Mapping[str, WithdrawnDocument],
@@ -405,13 +440,12 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
             refuse_grades_of_models(lines, name=str(ws.qrels))
 
 
-def exported_qrels(snapshot: Snapshot, version: str | None = None) -> tuple[Qrel, ...]:
-    """Qrels on disk, of an earlier version of the corpus if one is named.
+def exported_qrels(snapshot: Snapshot, file: Path | None = None) -> tuple[Qrel, ...]:
+    """Qrels of the study on disk, or those in a file.
 
     Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
     """
-    ws = snapshot.ws
-    path = ws.qrels if version is None else ws.qrels_of(version)
+    ws, path = snapshot.ws, file or snapshot.qrels_file
     if not path.is_file():
         raise MissingInput(f"{path}: not written yet", hint=HINT)
     refuse_qrels_of_models(ws)
@@ -420,7 +454,7 @@ def exported_qrels(snapshot: Snapshot, version: str | None = None) -> tuple[Qrel
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
     if strangers:
         raise InputError(
-            f"{ws.qrels}: {len(strangers)} of its queries are not in this study",
+            f"{path}: {len(strangers)} of its queries are not in this study",
             faults=[f"query {name!r}: not in this study" for name in strangers],
             hint=HINT,
         )

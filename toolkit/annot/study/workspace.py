@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 VARIABLE = "ANNOT_ALLOW"
-"""Environment variable with the addresses that the owner allows, separated by blanks."""
+"""Environment variable with the addresses that the owner allows, separated by spaces."""
 NO_LINKS = (*("annot.toml", "datasheet.toml"), *("templates", "guidelines", "training", "pools", "exports", "substudy"))
 """Files and folders of a study in which no link is followed: their content reaches pages, releases and servers."""
 KEPT_BESIDE = ".annot"

@@ -53,7 +53,7 @@ def randomisation_tests(differences: Array, *, exact_up_to: int, permutations: i
     """Two-sided p of each row by Fisher's paired randomisation test: the share of sign flips with a mean as far from 0.
 
     differences: shape (K, n), of each query the measure under one run less that under another; a row's p does not
-    depend on the other rows. exact_up_to: with so many differing queries or fewer all 2^n flips are counted (the work
+    depend on the other rows. exact_up_to: with at most this many differing queries all 2^n flips are counted (the work
     is 2^(n/2): 40 take a second), with more, `permutations` are drawn from `seed`. When two never differ, p is 1.
     Raises UndefinedStatistic without a query. Fisher 1935, The Design of Experiments, section 21; for retrieval
     Smucker, Allan and Carterette 2007, A Comparison of Statistical Significance Tests.
@@ -92,7 +92,7 @@ def t_tests(differences: Array) -> Array:
 def tukey_tests(values: Array, pairs: Sequence[tuple[int, int]], *, permutations: int, seed: int) -> Array:
     """p of each pair of runs by the randomised Tukey HSD test, which corrects for their number by itself.
 
-    values: shape (n, K), of each unit of chance its part of every run's mean. Each permutation shuffles the runs within
+    values: shape (n, K), of each sampling unit its part of every run's mean. Each permutation shuffles the runs within
     every unit; p is the share of them in which the largest mean less the smallest is as large as the pair's difference,
     with +1 for the observed one. Carterette 2012, Multiple Testing in Statistical Analysis of Systems-Based Information
     Retrieval Experiments, ACM Transactions on Information Systems 30(1). It keeps its error rate where no run differs;
@@ -224,7 +224,7 @@ class MaxT(NamedTuple):
     p_values: Array
     """Shape (K,)."""
     least_p: float
-    """Least p that so many units and flips allow: 2^(1 - n) if all are counted, whatever the number of pairs."""
+    """Least p that this many units and flips allow: 2^(1 - n) if all are counted, whatever the number of pairs."""
     critical: float
     """Value of |t| that a pair must exceed to hold whatever the others do; infinite if none can."""
 
@@ -234,7 +234,7 @@ def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: in
 
     A pair's p is the share of flips in which the largest |t|, over it and all pairs with a smaller observed one, is as
     large as its own; no p is below that of a pair with a larger |t|. Where all 2^(n-1) flips are no more than
-    `permutations` they are counted, else so many are drawn from `seed`, and the observed one counts with them. alpha:
+    `permutations` they are counted, else that many are drawn from `seed`, and the observed one counts with them. alpha:
     of `critical`. A pair that never differs has p 1. Raises UndefinedStatistic without a unit, or a finite value.
 
     >>> three = np.array([[2.0, 3, 2, 4, 3, 2], [0, 1, -1, 2, -1, 0], [1, 1, 2, 1, 1, 1]])
@@ -294,7 +294,7 @@ def _lots(flips: int, numbers: int) -> Iterator[range]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Intervals over queries, with each topic as one unit of chance: shares, means, and pooled figures.
+# Intervals over queries, with each topic as one sampling unit: shares, means, and pooled figures.
 #
 # Observations come in clusters, as pairs come in queries: those of one query share its difficulty and its assessors.
 # Queries come in clusters too if a study asks several facets of a paper: they share its pool, and people carry their
@@ -362,7 +362,7 @@ def share_of_counts(
 
 
 def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
-    """Share, with an interval that takes whole queries, or whole topics, for the units of chance.
+    """Share, with an interval that takes whole queries, or whole topics, for the sampling units.
 
     hits, sizes: shape (C,), of each unit. The interval is Wilson's (1927, Journal of the American Statistical
     Association 22, 209-212), which keeps its coverage near 0 and 1, for the effective number of independent
@@ -390,7 +390,7 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
 
 
 def wilson(share: float, worth: float, quantile: float) -> tuple[float, float]:
-    """Ends of Wilson's interval of a share of so many independent observations."""
+    """Ends of Wilson's interval of a share of this many independent observations."""
     spread = quantile * quantile / worth
     middle = (share + spread / 2) / (1 + spread)
     half = math.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
@@ -619,7 +619,7 @@ def _least(values: Array, clusters: Clusters, level: float) -> float:
     missed = (1 - level) / 2
 
     def chance(gap: int) -> float:
-        """Probability of so many values above, or more, with the median in the gap below the distinct value at this
+        """Probability of this many values above, or more, with the median in the gap below the distinct value at this
         place.
         """
         above = clusters.summed(np.where(values >= distinct[gap], 1.0, -1.0))
@@ -786,7 +786,7 @@ def _values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Number of topics that a paired t test needs for a difference, the least difference that so many topics show, and
+# Number of topics that a paired t test needs for a difference, the least difference that this many topics show, and
 # intervals of effects.
 #
 # All are in standard deviations of the topics' differences (Cohen's d for pairs) and follow from the noncentral t
@@ -801,9 +801,7 @@ MOST_UNITS = 100_000
 
 
 def power_of(n: int, effects: npt.ArrayLike, *, critical: float) -> float:
-    """Probability that |t| of n units exceeds `critical` if their mean is so many standard deviations from 0; the mean
-    over several effects.
-    """
+    """Probability that |t| of n units exceeds `critical`, the mean over `effects`: means in standard deviations."""
     from scipy.special import nctdtr
 
     shift = np.abs(effects) * math.sqrt(n)

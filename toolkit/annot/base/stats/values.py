@@ -139,7 +139,7 @@ Result = TypeVar("Result")
 
 
 def significant(value: float, digits: int) -> float:
-    """Round `value` to so many significant digits, as `format` with `.{digits}g` prints it.
+    """Round `value` to this many significant digits, as `format` with `.{digits}g` prints it.
 
     >>> significant(0.99996, 2), significant(0.0123456, 2)
     (1.0, 0.012)

@@ -14,13 +14,13 @@ from typing import Any, TextIO
 from urllib.parse import unquote
 
 from annot.base.errors import InputError
-from annot.formats.cleaning import lowered, raised
+from annot.formats.cleaning import subscript, superscript
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
 from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, packaged_table, text_of
 from annot.formats.paper_records import year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
-# TeX of a title or an abstract as Unicode: accents, letters and signs, and maths on one line.
+# TeX of a title or an abstract as Unicode: accents, letters and symbols, and maths on one line.
 #
 # The commands are those of LaTeX's kernel and of `textcomp`, `inputenc` and `fontenc` (LaTeX2e: An unofficial
 # reference manual, https://latexref.xyz, "Special insertions"), with what managers of references write in their
@@ -32,7 +32,7 @@ _TEX = packaged_table("tex.toml")
 _ACCENTS: Mapping[str, str] = _TEX["accents"]
 """The combining mark that each puts on the first letter of its argument."""
 _DOTLESS = {"ı": "i", "ȷ": "j"}
-_SIGNS: dict[str, str | None] = {
+_SYMBOLS: dict[str, str | None] = {
     **dict.fromkeys("&%$#_{}"),
     **dict.fromkeys((" ", ",", ";", ":", ">", "\\", "\n", "\t", "space", "quad", "qquad", "enspace", "thinspace"), " "),
     **dict.fromkeys(("newline", "linebreak", "enskip"), " "),
@@ -45,7 +45,7 @@ for _name in _TEX["greek"].split():
     # Unicode has `LAMDA`.
     _letter = _name.upper().replace("LAMBDA", "LAMDA")
     for _command, _size in ((_name, "SMALL"), (_name.capitalize(), "CAPITAL")):
-        _SIGNS[_command] = _SIGNS[f"text{_command}"] = unicodedata.lookup(f"GREEK {_size} LETTER {_letter}")
+        _SYMBOLS[_command] = _SYMBOLS[f"text{_command}"] = unicodedata.lookup(f"GREEK {_size} LETTER {_letter}")
 _SHAPES = {*_TEX["shapes"].split()}
 """Commands for the look or the link of the following text: only they and the braces are removed."""
 _SILENT = _SHAPES | {*_TEX["sizes"].split()}
@@ -65,10 +65,10 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PRINT = {"---": "—", "--": "–", "~": " ", "``": "“", "''": "”"}
-_PLAIN_MATHS = {f"${sign}$": sign for sign in "<>|"}
+_PLAIN_MATHS = {f"${symbol}$": symbol for symbol in "<>|"}
 """Signs that old fonts have only in maths."""
 _DEEPEST = 100
-"""Commands inside so many braces are left out: each is applied to all that it encloses."""
+"""Commands inside this many braces are left out: each is applied to all that it encloses."""
 
 
 def unicode_of(text: str, *, in_print: bool = True) -> str:
@@ -128,9 +128,9 @@ class _Reading:
 
     def command(self, command: str, *, before_brace: bool) -> None:
         name = command.rstrip("*\n\t ") or command
-        if name in _SIGNS:
-            sign = _SIGNS[name]
-            self.put(name if sign is None else sign)
+        if name in _SYMBOLS:
+            symbol = _SYMBOLS[name]
+            self.put(name if symbol is None else symbol)
         elif name in _ACCENTS or name in _QUOTES or name in _UNSEEN or (name not in _SHAPES and before_brace):
             if len(self._groups) < _DEEPEST:
                 self._waiting.append(name)
@@ -174,7 +174,7 @@ def _applied(command: str, argument: str) -> str:
     letter = _DOTLESS.get(argument[:1], argument[:1])
     if letter.isalpha():
         return unicodedata.normalize("NFC", letter + mark) + argument[1:]
-    # An accent alone is the sign itself: `\~{}`. Before what is no letter it was not meant: `\u00e9`, `\"(`.
+    # An accent alone is the character itself: `\~{}`. Before what is no letter it was not meant: `\u00e9`, `\"(`.
     if command.isalpha():
         return argument and f"\\{command}{argument}"
     return command + argument
@@ -197,18 +197,18 @@ _ALPHABETS: Mapping[str, str] = _TEX["alphabets"]
 _OVER: Mapping[str, str] = _TEX["over"]
 
 
-def with_signs(text: str) -> str:
-    r"""`text` with its maths as signs. Amounts of money, between whose signs words are, stay.
+def unicode_of_tex(text: str) -> str:
+    r"""`text` with its maths as Unicode symbols. Amounts of money, with words between their signs, stay.
 
-    >>> with_signs(r"The loss $\mathcal{L}(\theta) \leq \frac{1}{n}\sum_{i} x_i^{2}$ costs $5, not $10.")
+    >>> unicode_of_tex(r"The loss $\mathcal{L}(\theta) \leq \frac{1}{n}\sum_{i} x_i^{2}$ costs $5, not $10.")
     'The loss ℒ(θ) ≤ 1/n ∑_i x_i² costs $5, not $10.'
     """
     if "$" not in text and "\\" not in text:
         return text
-    return _MATHS.sub(_in_signs, _DOCUMENT.sub("", text))
+    return _MATHS.sub(_formula, _DOCUMENT.sub("", text))
 
 
-def _in_signs(match: re.Match[str]) -> str:
+def _formula(match: re.Match[str]) -> str:
     maths = match[0].strip("$") if match[0].startswith("$") else match[0][2:-2]
     if not _MARKED.search(maths) and (
         _LETTERS.search(maths) or (maths[:1].isdigit() and not re.search("[=<>]", maths))
@@ -223,7 +223,7 @@ def _in_signs(match: re.Match[str]) -> str:
 
 
 def _fraction(match: re.Match[str]) -> str:
-    """A fraction on one line, with a blank before a sign or letter that would seem to be part of its denominator."""
+    """A fraction on one line, with a space before a sign or letter that would seem to be part of its denominator."""
     following = (match[3] or "").lstrip("\\")
     blank = " " if following and following not in _SILENT else ""
     return f"{{{_over(match[1])}/{_over(match[2])}}}{blank}"
@@ -240,11 +240,11 @@ def _group(match: re.Match[str]) -> str:
         return inner[:1] + _OVER[name] + inner[1:]
     if name == "sqrt":
         return f"√{inner}" if len(inner) == 1 else f"√({inner})"
-    return f" {_SIGNS[name]} {inner}" if name and _SIGNS.get(name) else inner
+    return f" {_SYMBOLS[name]} {inner}" if name and _SYMBOLS.get(name) else inner
 
 
 def _script(mark: str, text: str) -> str:
-    return raised(text) if mark == "^" else lowered(text)
+    return superscript(text) if mark == "^" else subscript(text)
 
 
 def _over(text: str) -> str:
@@ -261,16 +261,16 @@ def _styled(char: str, alphabet: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Commands without an argument as their signs, or as their names: `\\log`."""
+    """Commands without an argument as their symbols, or as their names: `\\log`."""
 
-    def sign(match: re.Match[str]) -> str:
+    def symbol(match: re.Match[str]) -> str:
         name = match[1] or match[3]
         if name in _SILENT or name.startswith("math"):
             return ""
-        known_sign = _SIGNS.get(name, name)
-        return (name if known_sign is None else known_sign) + (" " if match[2] else "")
+        known_symbol = _SYMBOLS.get(name, name)
+        return (name if known_symbol is None else known_symbol) + (" " if match[2] else "")
 
-    return _BARE.sub(sign, text)
+    return _BARE.sub(symbol, text)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ _HEAD = re.compile(r"@[ \t]*([A-Za-z][\w-]*)[ \t]*([{(])")
 _KEY = re.compile(r"\s*+((?![A-Za-z][\w-]*\s*=\s*[{\"\d])[^,\n}]*?)\s*(?=[,\n}]|$)")
 _BETWEEN = re.compile(r"(?:[\s,]++|%[^\n]*)*")
 _FIELD = re.compile(r"([^\s=,{}()\"#@%]+(?:[^\S\n]+[\w-]+){0,3})\s*=\s*")
-"""A field, whose name may have blanks of any kind in it: Scopus writes `funding_text 1={`."""
+"""A field, whose name may have spaces of any kind in it: Scopus writes `funding_text 1={`."""
 _AFTER = re.compile(r"\s*+,?\s*+[A-Za-z][\w-]*\s*=\s*[{\"]")
 """A field after the end of its entry."""
 _WORD = re.compile(r"[^\s#,{}()\"=]+")

@@ -140,7 +140,7 @@ _EXPECTED = {int: "a whole number of at most 63 bits", str: "text"}
 
 
 def spread_rows(numbered: tuple[int, str], *, folder: Path, shares: int) -> tuple[PieceRead, Path]:
-    """Spread the rows of a file over so many folders below `folder`, by their ids. numbered: the file and its number,
+    """Spread the rows of a file over this many folders below `folder`, by their ids. numbered: the file and its number,
     which the order of the papers follows. Returns the counts, and the path of the rows that cannot be read."""
     import pyarrow
     import pyarrow.parquet

@@ -1,4 +1,4 @@
-"""Files of papers cut into pieces that can be read one by one, and the signs by which a format is known."""
+"""Files of papers cut into pieces that can be read one by one, and the marks by which a format is known."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _BLOCK = 1 << 18
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPACE = re.compile(r"[ \t\n\r]*")
 _TOKEN = 16
-"""No sign, escape or word of JSON is longer. A fault this near to the end may mean that the text goes on."""
+"""No character, escape or word of JSON is longer. A fault this near to the end may mean that the text goes on."""
 _INNER = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:|[]},]')
 """The beginning of a line that is part of an object over several lines."""
 _SHOWN_OF_JSON = 2_000
 _HELD = 50
-"""An object with at least so many objects, and nothing else, has records by their ids."""
+"""An object with at least this many objects, and nothing else, has records by their ids."""
 _OF_A_RECORD = {"id", "_id", "paper_id", "title", "abstract"}
 """An object with one of these before its `results` is no page."""
 
@@ -223,7 +223,7 @@ class _JsonText:
                     return value, raw
 
     def check_length(self, characters: int) -> None:
-        """Raise NotJson for so many characters of a record if they are too many."""
+        """Raise NotJson for this many characters of a record if they are too many."""
         if characters > self._longest + 2 * _BLOCK:
             raise self._fault(f"a record of more than {self._longest} characters", self._at)
 
@@ -245,7 +245,7 @@ class _JsonText:
 PIECE_BYTES = 1 << 24
 """16 MiB: some 14,000 abstracts with their sentences."""
 _FIRST = 100
-"""The first readable record among so many decides the format of a file."""
+"""The first readable record among this many decides the format of a file."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

@@ -7,7 +7,7 @@ sentences "We conclude that ..." are results, and so are they in the guidelines 
 
 PubMed prints abstracts as one text with headings, `BACKGROUND: ... METHODS: ...`, and so do exports from it. A heading
 has a colon after it, where the abstract or a sentence begins. In capitals, at least one of its words is one of those
-that the headings of MEDLINE have. In small letters (`Background: ... Methods: ...`, or with a full stop, as Scopus and
+that the headings of MEDLINE have. In lower case (`Background: ... Methods: ...`, or with a full stop, as Scopus and
 Web of Science have it), all its words are such words or others that headings have, and the abstract has headings of two
 categories. Each word of MEDLINE's headings belongs to one of the five categories of the National Library of Medicine:
 Ripple, Mork, Knecht and Humphreys: A retrospective cohort study of structured abstracts in MEDLINE, 1992-2006. Journal
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from annot.base.names import plain_heading
 from annot.base.records import Paper
 from annot.formats.cleaning import PARAGRAPH, CleanedPaper, Way, clean, cleaned, without_heading, without_notices
-from annot.formats.corpora.bibtex import with_signs
+from annot.formats.corpora.bibtex import unicode_of_tex
 from annot.formats.input_files import packaged_table
 
 _HEADINGS = packaged_table("headings.toml")
@@ -250,7 +250,7 @@ def readable(record: Mapping[str, Any]) -> ReadableRecord:
         if parts := parts_of(fields["abstract"]):
             fields["sections"] = parts
     elif isinstance(abstract, list) and any("$" in sentence for sentence in abstract if isinstance(sentence, str)):
-        fields["abstract"] = [with_signs(text) if isinstance(text, str) else text for text in abstract]
+        fields["abstract"] = [unicode_of_tex(text) if isinstance(text, str) else text for text in abstract]
         ways |= {Way.MATHS} if fields["abstract"] != abstract else set()
     if all(record.get(name) == value for name, value in fields.items()):
         return ReadableRecord(record)
@@ -269,13 +269,13 @@ def _shown(text: str, ways: set[Way]) -> str:
     # A text without line ends and markup is cleaned as it is cut into sentences.
     if "\n" in text or "&" in text or _has_tags(text):
         text = "\n\n".join(map(clean, PARAGRAPH.split(text)))
-    if (shown := with_signs(text)) != text:
+    if (shown := unicode_of_tex(text)) != text:
         ways.add(Way.MATHS)
     return shown
 
 
 def _has_tags(text: str) -> bool:
-    # One sign is searched for many times as fast as two, and few texts have it.
+    # One character is searched for many times as fast as two, and few texts have it.
     return "<" in text and "</" in text
 
 

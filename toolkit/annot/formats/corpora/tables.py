@@ -380,7 +380,7 @@ class _Lines:
         return line
 
     def ahead(self, count: int) -> list[str]:
-        """The first lines, so many or fewer if they are long. They are not taken."""
+        """The first lines, this many or fewer if they are long. They are not taken."""
         while len(self._back) < count and sum(map(len, self._back)) < LONGEST_LINE:
             if not (line := self._text.readline()):
                 break
@@ -486,7 +486,7 @@ PARQUET = table("parquet", records=parquet_rows, cut=row_groups, matches=lambda 
 
 
 _WHOLE = 1 << 23
-"""Parts other than sheets and shared texts, such as styles, have at most so many bytes."""
+"""Parts other than sheets and shared texts, such as styles, have at most this many bytes."""
 _LONG_PARTS = ("xl/worksheets/", "xl/sharedStrings")
 _MOST_ROWS = 1 << 20
 """A sheet of Excel has no more."""

@@ -2,7 +2,7 @@
 
 RIS is the format of reference managers and databases (the specification of Reference Manager, 2001:
 https://web.archive.org/web/20110930172154/http://www.refman.com/support/risformat_intro.asp). What programs write
-differs from it and is read, too: one space after the tag, tags in small letters or indented, texts that go on in lines
+differs from it and is read, too: one space after the tag, tags in lower case or indented, texts that go on in lines
 without a tag, blank lines, records without `ER`, tags before `TY`, and lines between records.
 
     TY  - JOUR
@@ -19,8 +19,8 @@ four columns, `- ` follows, and a line that goes on begins with spaces.
     AID - 10.1000/182 [doi]
 
 Web of Science's plain text is `savedrecs.txt` or `.ciw`
-(https://images.webofknowledge.com/images/help/WOS/hs_wos_fieldtags.html). A tag has two characters, a blank follows,
-and a line that goes on begins with three blanks.
+(https://images.webofknowledge.com/images/help/WOS/hs_wos_fieldtags.html). A tag has two characters, a space follows,
+and a line that goes on begins with three spaces.
 
     PT J
     TI A title that is longer than
@@ -61,7 +61,7 @@ def tagged_records(
     """The values of each record, at the line where it begins; nothing for a record without values.
 
     begins: whether a line begins a record, given the lines of the record that it would end; `example` is such a line.
-    ends: whether a line, which begins with E or a blank, is the last one of its record. Lines between records are
+    ends: whether a line, which begins with E or a space, is the last one of its record. Lines between records are
     passed over; a file in which no record begins is one fault.
     """
     block: list[str] = []

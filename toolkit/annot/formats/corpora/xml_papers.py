@@ -40,7 +40,7 @@ XmlRecord = tuple[Element, tuple[Element, ...]]
 
 
 def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]:
-    """The elements that are in so many others, in order; each leaves the tree once it was read.
+    """The elements at this depth, in order; each leaves the tree once it was read.
 
     A file that is not well-formed ends where the fault is, with one broken record. Raises InputError if it declares
     entities, or has a record larger than `LONGEST_LINE`.
@@ -97,7 +97,7 @@ def _texts(source: IO[bytes], name: str) -> Iterator[str]:
 
 
 def marked_text(element: Element) -> str:
-    """Text of an element with all its parts. Raised and lowered text keeps its tags, and formulas are marked, for
+    """Text of an element with all its parts. Superscripts and subscripts keep their tags, and formulas are marked, for
     `cleaning.clean`; an element nested too deeply has its text alone."""
     try:
         return _marked(element)

@@ -398,7 +398,7 @@ def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Seque
     ids = gateway.user_ids()
     person_ids = {number for address, number in ids.items() if person_of.get(address) == person}
     yield from of_accounts(person, ids, own={*person_ids, *accounts, gateway.whoami()}, people=person_of)
-    yield from of_markers(person, gateway.projects_by_marker(""))
+    yield from of_markers(person, gateway.markers())
 
 
 def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:

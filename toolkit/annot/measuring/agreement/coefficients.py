@@ -61,7 +61,7 @@ class Counts:
         return Counts(*[counts.sum(axis=0) for counts in self.parts()])
 
     def left_out(self, clusters: Clusters) -> Counts:
-        """Sums over the first axis without each unit of chance among its members."""
+        """Sums over the first axis without each sampling unit among its members."""
         left = [counts.sum(axis=0) - clusters.summed(counts) for counts in self.parts()]
         return Counts(*[np.round(counts, NO_DUST) for counts in left])
 
@@ -448,7 +448,7 @@ def _in_words(times_by_grade: dict[int, int]) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # Coefficients of all pairs of many queries together, with an interval: the jackknife over whole topics.
 #
-# The jackknife leaves out one unit of chance after another: a query, or a paper of which several facets are queries.
+# The jackknife leaves out one sampling unit after another: a query, or a paper of which several facets are queries.
 # Counts add up, so what is left is the whole without that unit's.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -457,7 +457,7 @@ def _in_words(times_by_grade: dict[int, int]) -> str:
 class PooledPairs:
     """Pairs of many queries put together: tables of every two, who have one of each query in which they met.
 
-    clusters: the units of chance of the queries. query: shape (T,), the position of the query of each table. two: shape
+    clusters: the sampling units of the queries. query: shape (T,), the position of the query of each table. two: shape
     (T,), which two; every number from 0 occurs. tables: shape (T, K, K).
     """
 
@@ -480,7 +480,7 @@ class PooledPairs:
         return Estimate(value, interval_of(self, value, name, grades, level=level))
 
     def left_out(self, name: str, grades: Sequence[int]) -> Array:
-        """Coefficient without each unit of chance, shape (C,), nan if there is none.
+        """Coefficient without each sampling unit, shape (C,), nan if there is none.
 
         Only two who met in a unit have another table without it.
         """

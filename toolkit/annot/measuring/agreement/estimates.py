@@ -30,7 +30,7 @@ TOO_THIN = f"the sampled pairs are worth fewer than {LEAST_EFFECTIVE} with equal
 
 @dataclass(frozen=True, slots=True)
 class PairShare:
-    """Share of pairs: `count` pairs `of` so many; `value` is a fraction, 0..1."""
+    """Share of pairs: `count` of `of` pairs; `value` is a fraction, 0..1."""
 
     count: int
     of: int
@@ -592,7 +592,7 @@ def agreement_table(
     facets: the facet of each `query_id`. grades: the scale, consecutive integers. missing: a name in `POLICIES`.
     binarised_at: compute the coefficients on "this grade or higher" instead; None uses the scale as it is. level: of
     the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take topics for the
-    units of chance, and queries if this is None. coefficients: names in `COEFFICIENTS`. unjudgeable: the pairs (query,
+    sampling units, and queries if this is None. coefficients: names in `COEFFICIENTS`. unjudgeable: the pairs (query,
     document) that were closed because no one could judge them. weights: of each pair (query, document), 1 / pi if a
     sample was drawn: coefficients then describe the whole pool, and a query whose pairs are worth too few
     (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means and medians over queries are

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.names import counted, verb
+from annot.base.names import counted, percent, verb
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
@@ -39,7 +39,7 @@ from annot.measuring.diagnosis.panel import (
 #
 # The plan gives each assessor the queries in random order. Without a change, every order of whole queries was equally
 # likely, so the means of the queries are compared: those judged in the first half with those in the second. If
-# several facets of a paper are judged one after the other, whole topics are the units of chance. An assessor who is
+# several facets of a paper are judged one after the other, whole topics are the sampling units. An assessor who is
 # compared with one who changes seems to change too; so the clearest change is taken first, and the others are
 # compared with those who are left.
 # ----------------------------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
 
 
 def papers_needed_for_drift(n_tests: int) -> int:
-    """Least number of topics with which a change between halves could hold after correction for so many tests."""
+    """Least number of topics with which a change between halves could hold after correction for this many tests."""
     return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
 
 
@@ -281,7 +281,7 @@ def median_time_interval(
 ) -> Interval | Undefined:
     """Interval of the median of times, shape (n,). queries, topics: of each.
 
-    If several queries are of one paper, whole topics are the units of chance, and the ends may lie between times.
+    If several queries are of one paper, whole topics are the sampling units, and the ends may lie between times.
     """
     from scipy.special import bdtr
 
@@ -292,7 +292,7 @@ def median_time_interval(
     # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
     j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
     if j < 1:
-        return Undefined(f"{n} times are too few for an interval of {level:.0%}")
+        return Undefined(f"{n} times are too few for an interval of {percent(level)}")
     return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
 
 
@@ -502,7 +502,7 @@ def _hard(panel: Panel, among: Mask) -> list[HardPair]:
 
 ONE_GRADE, OTHERS_AT_MOST, FEWEST = 0.99, 0.9, 20
 """Bounds of an assessor without information: one grade for this share of the pairs or more, and no more than the second
-for the others' share of it; from so many judgements on.
+for the others' share of it; from this many judgements on.
 """
 
 
@@ -524,7 +524,7 @@ class AssessorFinding:
     """Judgements of the assessor behind it."""
     queries: int
     papers: int
-    """Papers of these queries: the units of chance."""
+    """Papers of these queries: the sampling units."""
     p_value: Value
     """p corrected over all that was tested."""
     against: tuple[str, ...]
@@ -601,7 +601,7 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
 
 
 def papers_needed(assessors: int, grades: int) -> int:
-    """Least number of topics that each of so many assessors must share with others for a finding.
+    """Least number of topics that each of this many assessors must share with others for a finding.
 
     With these, the p-value of papers that all point the same way holds after correction for all tests.
     """

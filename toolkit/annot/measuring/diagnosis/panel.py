@@ -83,7 +83,7 @@ class Panel:
 
     @cached_property
     def paper(self) -> Integers:
-        """Shape (N,), the paper of each pair's query by number: the unit of chance."""
+        """Shape (N,), the paper of each pair's query by number: the sampling unit."""
         return np.unique(self.papers, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
@@ -252,7 +252,7 @@ def sums(group: Integers, values: npt.ArrayLike, size: int) -> Array:
 #
 # Pairs of one query are no independent evidence: a person may be strict on one query and lenient on the next. So
 # every figure is first taken within each query. Nor are the facets of one paper, for which people keep their
-# strictness: the mean is that of the queries, but the papers are the units of chance. If each query is of a paper of
+# strictness: the mean is that of the queries, but the papers are the sampling units. If each query is of a paper of
 # its own, these are the queries. No p-value is below that of the most telling order of the units: few of them prove
 # nothing, however equal they are.
 # ----------------------------------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class Test(NamedTuple):
 
 
 class _Groups:
-    """Values of queries in k groups, with their U units of chance."""
+    """Values of queries in k groups, with their U sampling units."""
 
     def __init__(self, values: Array, group: Integers, unit: Integers, k: int) -> None:
         names, unit = np.unique(unit, return_inverse=True)
@@ -309,7 +309,7 @@ def _log_ways(sizes: Integers) -> float:
 def higher(values: Array, second: Mask, unit: Integers) -> Test | None:
     """Test, one-sided, if the queries outside the second group have higher values than those in it.
 
-    values, second, unit: shape (Q,), of each query; unit numbers its unit of chance. It is Welch's t-test (1947,
+    values, second, unit: shape (Q,), of each query; unit numbers its sampling unit. It is Welch's t-test (1947,
     Biometrika 34, 28-35), of the units' sums: the common part of a unit moves both groups alike. None if a group has
     fewer than two units, or all are equal.
     """
@@ -332,7 +332,7 @@ def higher(values: Array, second: Mask, unit: Integers) -> Test | None:
 def variance_between(values: Array, group: Integers, unit: Integers) -> Test | None:
     """Test if any group differs: one-way analysis of variance.
 
-    values, group, unit: shape (Q,), of each query; its group and its unit of chance by number. Units of several queries
+    values, group, unit: shape (Q,), of each query; its group and its sampling unit by number. Units of several queries
     move the means of groups more, or less, than as many single queries: F is divided by the ratio (Rao and Scott 1981,
     Journal of the American Statistical Association 76, 221-230). None if there are no more units than groups, or no
     group has two different values.
@@ -627,7 +627,7 @@ def _against_final(panel: Panel, name: str, places: Integers, level: float) -> A
 
 
 def severities(panel: Panel, *, level: float) -> tuple[Severity, ...]:
-    """Severity of each assessor, by name: the mean over queries, with whole topics as the units of chance."""
+    """Severity of each assessor, by name: the mean over queries, with whole topics as the sampling units."""
     compared = SharedPairs(panel, without=())
     lenience = severity(compared)
     n = np.bincount(compared.who, minlength=len(panel.assessors))

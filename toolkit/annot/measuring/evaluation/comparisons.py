@@ -19,7 +19,7 @@ from annot.base.stats.values import Interval, Undefined, Value
 # ----------------------------------------------------------------------------------------------------------------------
 # Comparison of all pairs of runs: the best run, and the differences that hold after correction.
 #
-# The units of chance are topics: facets of one paper share its pool and its difficulty, so their differences change
+# The sampling units are topics: facets of one paper share its pool and its difficulty, so their differences change
 # sign together in the tests and count as one for the interval. The step-down maximum of t decides
 # (`annot.base.stats.inference`): its least p is the same for two runs and for twenty, and a small difference
 # between two near copies is not hidden by large differences of others. If differences are symmetric it names a false
@@ -107,7 +107,7 @@ class Verdict:
     as_good: tuple[str, ...]
     """Runs that may be as good as the best one: the interval of their difference includes 0, or there is none."""
     papers: int
-    """Number of topics, the units of chance."""
+    """Number of topics, the sampling units."""
     pairs: int
     """Number of pairs of runs compared."""
     smallest_p: float

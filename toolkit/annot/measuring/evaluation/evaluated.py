@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.libraries import evaluator_of
 from annot.base.names import OF_PAPERS, StudyVocabulary, counted, verb
 from annot.base.records import Ranking, grouped
 from annot.base.stats.arrays import Array
-from annot.base.stats.inference import Reach, interval_of_mean
-from annot.base.stats.values import Interval, Undefined, rounding
+from annot.base.stats.inference import Reach, interval_of_mean, jackknife_interval, leaving_out
+from annot.base.stats.values import Estimate, Interval, Undefined, rounding
 from annot.measuring.evaluation.comparisons import (
     ALPHA,
     ComparedTopics,
@@ -63,7 +64,7 @@ class Average(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Name of the units of chance."""
+        """Name of the sampling units."""
         return "query" if self.topics is None else self.topic
 
     @property
@@ -263,7 +264,7 @@ class RunMeasures:
     """Kind of average over the queries: plain, or the mean of the folds' means."""
     queries: int
     topics: int
-    """Topics of these queries: the units of chance."""
+    """Topics of these queries: the sampling units."""
     values: dict[str, float]
     intervals: dict[str, Interval | Undefined]
     """Interval of each measure, over whole topics: two facets of a topic share its pool."""
@@ -279,6 +280,26 @@ class RunMeasures:
     """p of this difference, by the step-down maximum of t over all runs of the facet. It decides."""
     above_chance: bool = False
     """True if the difference is positive and its p at most `ALPHA`."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionScore:
+    """Score of one run on one facet of one version of the corpus, and its difference from an earlier version."""
+
+    facet: str
+    run: str
+    corpus: str
+    queries: int
+    value: float
+    """Fraction, 0..1, as are the differences."""
+    interval: Interval | Undefined
+    since: str | None = None
+    """Last version before with a score of the run; None if there is none, and then there are no differences."""
+    difference: Estimate | None = None
+    by_documents: Estimate | None = None
+    """Part of it that documents make: the difference on the queries that both versions have."""
+    by_queries: Estimate | None = None
+    """Part of it that queries make which only one of the two versions has; the two parts add up to the difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,8 +333,16 @@ class EvaluatedRuns:
     """Vocabulary of the study."""
     restated: RunsBeforeTopups | None = None
     """Scores before each time that the pools were topped up, and now."""
+    averages: tuple[Average, ...] = ()
+    """Queries of each facet, and then together, as they are averaged."""
     corpus: str | None = None
     """Version of the corpus, if it has several."""
+    by_version: tuple[VersionScore, ...] = ()
+    """Scores on each version of the corpus up to this one, if it has several."""
+
+    def evaluator(self, convention: str) -> str:
+        """Programs that computed the measures of a convention."""
+        return evaluator_of(convention)
 
     @property
     def several(self) -> bool:
@@ -408,7 +437,87 @@ def evaluate_runs(
         notes=tuple(notes),
         warning=nothing_relevant(graded.highest, relevant_from),
         words=words,
+        averages=tuple(averages),
     )
+
+
+@rounding
+def version_scores(evaluated: Mapping[str, EvaluatedRuns], systems: Mapping[str, str]) -> tuple[VersionScore, ...]:
+    """Scores of all runs on each version of the corpus, the run that is best on the newest first.
+
+    evaluated: by version, the oldest first, on one measure. systems: the system of each run, as for `evaluate_runs`.
+
+    The difference is S(new) - S(old), each the mean over the queries of its version. Its part by documents is
+    M(new) - M(old), where M is the mean over the queries that both versions have: on these only the documents and
+    their grades differ. The rest is (S(new) - M(new)) - (S(old) - M(old)), which is 0 if both have the same queries.
+    Intervals are the jackknife's over the topics of these queries: a topic leaves all of the means at once.
+    """
+    newest = list(evaluated.values())[-1]
+    convention, measure = newest.convention, newest.measure
+    before: dict[tuple[str, str], tuple[VersionScore, Average, Mapping[str, float]]] = {}
+    scores = []
+    for corpus, of_version in evaluated.items():
+        values = {
+            tag: {query.query_id: query.values for query in by_convention[convention].queries}
+            for tag, by_convention in of_version.evaluations.items()
+        }
+        tags_of = grouped((systems.get(tag, tag), tag) for tag in values)
+        averages = {average.facet: average for average in of_version.averages}
+        for line in of_version.lines:
+            if line.convention != convention or line.run == CHANCE:
+                continue
+            average, key = averages[line.facet], (line.facet, line.run)
+            covering = [values[tag] for tag in tags_of[line.run] if values[tag].keys() >= {*average.members}]
+            means = _means(covering, average, measure)
+            score = VersionScore(*key, corpus, line.queries, line.values[measure], line.intervals[measure])
+            if key in before:
+                score = _since(score, average, means, *before[key], level=newest.level)
+            before[key] = score, average, means
+            scores.append(score)
+    facets = [average.facet for average in newest.averages]
+    last = {key: score.value for key, (score, *_) in before.items()}
+    return tuple(sorted(scores, key=lambda row: (facets.index(row.facet), -last[row.facet, row.run], row.run)))
+
+
+def _since(
+    score: VersionScore,
+    average: Average,
+    values: Mapping[str, float],
+    old: VersionScore,
+    old_average: Average,
+    old_values: Mapping[str, float],
+    *,
+    level: float,
+) -> VersionScore:
+    """The score with its difference from an older one, and the parts of it."""
+    both = {*average.members} & {*old_average.members}
+    new_all, old_all = _without_each(average, values), _without_each(old_average, old_values)
+    new_both, old_both = _without_each(average, values, both), _without_each(old_average, old_values, both)
+
+    def sum_of(*terms: tuple[int, tuple[float, dict[str, float]]]) -> Estimate:
+        value = sum(sign * mean for sign, (mean, _) in terms)
+        topics = sorted({topic for _, (_, without) in terms for topic in without})
+        without = [sum(sign * left.get(topic, mean) for sign, (mean, left) in terms) for topic in topics]
+        return Estimate(value, jackknife_interval(value, np.array(without), level=level, unit=average.unit))
+
+    difference = sum_of((1, new_all), (-1, old_all))
+    none = Undefined("the two versions have the same queries" if both else "the two versions have no query in common")
+    by_documents = sum_of((1, new_both), (-1, old_both)) if both else Estimate(0.0, none)
+    by_queries = sum_of((1, new_all), (-1, new_both), (-1, old_all), (1, old_both)) if both else difference
+    if both == {*average.members} == {*old_average.members}:
+        by_queries = Estimate(0.0, none)
+    return replace(score, since=old.corpus, difference=difference, by_documents=by_documents, by_queries=by_queries)
+
+
+def _without_each(
+    average: Average, values: Mapping[str, float], queries: Collection[str] | None = None
+) -> tuple[float, dict[str, float]]:
+    """Mean of the folds' means over these queries, and the same without each topic; None takes all queries."""
+    folds = (tuple(name for name in fold if queries is None or name in queries) for fold in average.folds)
+    part = average._replace(folds=tuple(filter(None, folds)))
+    topics = sorted({(average.topics or {}).get(name, name) for name in part.members})
+    mean, without = leaving_out(part.sums(values), part.sizes()) if topics else (0.0, ())
+    return mean, dict(zip(topics, map(float, without), strict=True))
 
 
 def _queries_of(

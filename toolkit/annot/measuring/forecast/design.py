@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.names import counted
+from annot.base.names import counted, percent
 from annot.base.records import Judgement, grouped
 from annot.base.records import counted as counting
 from annot.base.stats import inference
@@ -214,7 +214,7 @@ def own_share(tables: Integers) -> float:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Topic set size design: the difference between two runs that so many topics show, and the topics needed for one.
+# Topic set size design: the difference between two runs that this many topics show, and the topics needed for one.
 #
 # Sakai 2016, Topic Set Size Design, Information Retrieval Journal 19(3), 256-283, for the paired t test. The spread
 # of the topics' differences is that of a typical pair of runs in a pilot (the median), and the test is corrected for
@@ -371,7 +371,7 @@ def simulate_design(
     pilot: its judgements, for their times; the design's assessors are taken to be the pilot's, or like them. joint: of
     pairs with as many assessors as the design has, or why there are none. coefficient: its name. settled: the pilot's
     adjudications, for their times. dispute_seconds: of one dispute; None learns them from `settled`. topics: the topic
-    of each query, the unit of chance if several are of one; None takes queries as independent.
+    of each query, the sampling unit if several are of one; None takes queries as independent.
 
     Each simulated study redraws the pilot (see `redrawing`), draws its queries from it, and each query's pairs from its
     distribution of grades. Tables of the pilot differ by their queries and by chance; the part that is chance is taken
@@ -547,7 +547,7 @@ def _future_interval(draws: Array, level: float) -> Interval | Undefined:
     fewest = math.ceil(2 / (1 - level) - 1 - 1e-9)
     if len(defined) < fewest:
         return Undefined(
-            f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
+            f"{len(defined)} simulated studies are too few for a {percent(level)} interval; {fewest} are needed"
         )
     return hours.predicted(defined, level, method="weibull")
 
@@ -563,7 +563,7 @@ class Labour:
     """Shape (n,): seconds per pair."""
 
     def expected(self, judgements: int) -> float:
-        """Hours for so many judgements, shared evenly."""
+        """Hours for this many judgements, shared evenly."""
         return judgements * float(self.by_person.mean() * self.by_query.mean()) / hours.HOUR
 
     def simulated(

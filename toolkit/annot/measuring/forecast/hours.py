@@ -26,7 +26,7 @@ from annot.pools.pooling import ExpectedPairs
 
 
 MIN_FREEDOM = 3
-"""Least degrees of freedom with which queries, and not single judgements, are the units of chance."""
+"""Least degrees of freedom with which queries, and not single judgements, are the sampling units."""
 HOUR = 3600.0
 Unit = Literal["queries", "query papers", "judgements"]
 """Units of chance of times: whole topics if several queries are of one."""
@@ -77,7 +77,7 @@ class Speed:
     unit: Unit
 
     def hours(self, left: Mapping[str, float]) -> float:
-        """Hours for so many pairs by assessor."""
+        """Hours for this many pairs by assessor."""
         return sum(n * self.mean_of(name) for name, n in left.items()) / HOUR
 
     def mean_of(self, assessor: str) -> float:
@@ -96,7 +96,7 @@ class Speed:
 def speed_of(
     by_assessor: Mapping[str, Sequence[Judgement]], *, fence: float, topics: Mapping[str, str] | None = None
 ) -> Speed | Undefined:
-    """Speed from units of chance: queries, or single judgements while there are too few.
+    """Speed from sampling units: queries, or single judgements while there are too few.
 
     topics: the topic of each query, which is the unit if several are of one; None takes queries as independent.
     """
@@ -162,7 +162,7 @@ def set_speed(seconds: float, name: str) -> Speed:
 def hours_for(
     speed: Speed | Undefined, left: Mapping[str, float], rules: Rules, *, noun: str = "judgement"
 ) -> Estimate:
-    """Hours for so many pairs by assessor. noun: of what has a time."""
+    """Hours for this many pairs by assessor. noun: of what has a time."""
     if not any(left.values()):
         return Estimate(0.0, Interval(0.0, 0.0, rules.level, "prediction"))
     if isinstance(speed, Undefined):
@@ -177,7 +177,7 @@ def hours_for(
 
 
 def drawn_hours(speed: Speed, left: Mapping[str, Array], rules: Rules, *, noun: str) -> Array | Undefined:
-    """Hours for so many pairs by assessor, shape (draws,), each with its own chance and that of a speed learnt from a
+    """Hours for this many pairs by assessor, shape (draws,), each with its own chance and that of a speed learnt from a
     few.
     """
     draws = len(next(iter(left.values())))
@@ -286,7 +286,7 @@ class Effort:
     """People among whom judgements are shared for the hours."""
     speed: Speed | Undefined
     disputed: float | None
-    """Share of pairs that an adjudicator must settle; None if no pair was judged by so many people yet."""
+    """Share of pairs that an adjudicator must settle; None if no pair was judged by this many people yet."""
     settling: Speed | Undefined
     rules: Rules
 
@@ -296,13 +296,13 @@ class Effort:
         return self.disputed is not None and isinstance(self.settling, Speed)
 
     def judgements(self, pairs: float) -> float:
-        """Number of judgements of so many pairs, with repeats."""
+        """Number of judgements of this many pairs, with repeats."""
         first = pairs * self.per_pair
         per_assessor = first / max(1, self.assessors)
         return first * (1 + (self.repeats if per_assessor >= self.fewest_for_repeats else 0.0))
 
     def value(self, pairs: float) -> float:
-        """Hours for so many pairs, which never fall with their number. The time of a judgement must be known."""
+        """Hours for this many pairs, which never fall with their number. The time of a judgement must be known."""
         assert isinstance(self.speed, Speed)
         settled = 0.0
         if self.disputed and isinstance(self.settling, Speed):
@@ -310,7 +310,7 @@ class Effort:
         return self.speed.hours(self._shared(pairs)) + settled
 
     def hours(self, pairs: ExpectedPairs) -> Estimate:
-        """Hours for a draw of so many pairs."""
+        """Hours for a draw of this many pairs."""
         if isinstance(self.speed, Undefined):
             return Estimate(self.speed, self.speed)
         value, draw = self.value(pairs.mean), drawn_range(pairs, self.rules.level)
@@ -402,7 +402,7 @@ def forecast(
 
     judgements: of several revisions the latest counts, and none that carries flags. remaining: judgements still to
     give by assessor, and of `NOBODY`; who has judged and is not named there has none left. now: with a time zone.
-    topics: the topic of each query, the unit of chance if several are of one; None takes queries as independent.
+    topics: the topic of each query, the sampling unit if several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date. Without an
     assessor for each judgement, there is no date for all.
     """

@@ -268,12 +268,12 @@ def unknown(reason: Undefined) -> Certainty:
 
 
 def redraws_of(queries: int) -> int:
-    """Number of times that so many queries are drawn again: a query's draw takes a few milliseconds."""
+    """Number of times that this many queries are drawn again: a query's draw takes a few milliseconds."""
     return min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // queries))
 
 
 def half_width(deviation: float, topics: int, level: float) -> Value:
-    """Half width of the interval of a mean over so many topics that have this standard deviation."""
+    """Half width of the interval of a mean over this many topics that have this standard deviation."""
     from scipy.special import stdtrit
 
     if topics < 2:

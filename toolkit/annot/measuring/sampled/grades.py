@@ -190,7 +190,7 @@ def _faults_of_sample(
 
 
 def signs(pairs: int) -> Array:
-    """Directions in which so many pairs move, shape (B, pairs), B the next power of two above: 1 or -1.
+    """Directions in which this many pairs move, shape (B, pairs), B the next power of two above: 1 or -1.
 
     Columns are orthogonal to each other and sum to 0. The opposites of the rows are replicates, too.
     """

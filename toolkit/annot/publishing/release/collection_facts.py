@@ -59,7 +59,7 @@ def _design(study: Snapshot, report: Study) -> dict[str, Any]:
     the ratings that the adjudicator saw, `shown`, `hidden` or `unknown`, or several where it differed. `studios`:
     servers on which people judged. `simulated`: True if programs took the place of the assessors. `imported`:
     `release`, `file`, or None if the judgements were made here; imported ones have no plan and no audit of ours.
-    `given_to`: (assessors of a pair, planned pairs that have so many).
+    `given_to`: (assessors of a pair, planned pairs that have that many).
     """
     outcome = study.outcome
     counting = [judgement for judgement in outcome.judgements if judgement.counts]
@@ -109,7 +109,7 @@ def _answers(study: Snapshot) -> dict[str, Any]:
 def _results(study: Snapshot, report: Study) -> dict[str, Any]:
     """The pairs by what came of them.
 
-    `pairs_by_judgements`: (judgements of a pair, pairs that have so many), of the judged pairs, the most first.
+    `pairs_by_judgements`: (judgements of a pair, pairs that have that many), of the judged pairs, the most first.
     `disputes`: see `_disputes`. `agreed`: pairs whose final grade is that of all their assessors, of whom there are
     several. `not_judged`: pairs of the pools that were to be judged and have no judgement, and all that were to be
     judged. `accepted`: (reason, pairs with a final grade although they have fewer judgements than planned).

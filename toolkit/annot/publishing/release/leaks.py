@@ -120,7 +120,7 @@ _PATTERNS = (
     _Search(
         "an e-mail address",
         ("@",),
-        # The part before the sign is looked for backwards: forwards it would be tried at every letter of the corpus.
+        # The part before the @ is looked for backwards: forwards it would be tried at every letter of the corpus.
         re.compile(r"@(?<=[\w.+-]@)(?:[a-z0-9-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*\.[a-z]{2,24}(?![\w-])"),
     ),
     _Search("a token (JWT)", ("eyj",), re.compile(r"\beyj[\w-]{8,}\.eyj[\w-]{8,}(?:\.[\w-]*)?")),
@@ -397,7 +397,7 @@ def _name(text: str) -> str | None:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a name, or of the part of an address before the sign."""
+    """The words of a name, or of the part of an address before the @."""
     return [word for word in re.split(r"[\W\d_]+", text) if word]
 
 
@@ -453,7 +453,7 @@ class KnownPeople(NamedTuple):
     """The words by which a text can name a person of the study."""
 
     accounts: frozenset[str]
-    """Local parts of accounts that are no plain words, in small letters, such as `ada.planter`."""
+    """Local parts of accounts that are no plain words, in lower case, such as `ada.planter`."""
     names: frozenset[str]
     """Parts of names, bare: `ada` and `planter`. Capitalised in a text, they are taken for a person."""
     pseudonyms: frozenset[str]

@@ -38,7 +38,7 @@ QUESTIONS_FILE = "questions.toml"
 SHOWN = 3
 """Open questions that are named where they are counted."""
 PLACEHOLDERS = frozenset(("", "todo", "tbd", "fixme", "xxx", "n.n.", "...", "…", "?", "-", "–"))
-"""Placeholders, in small letters without enclosing characters."""
+"""Placeholders, in lower case without enclosing characters."""
 
 Answers = Mapping[str, str]
 """Answers by question id."""

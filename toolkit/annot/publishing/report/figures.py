@@ -174,7 +174,7 @@ def described(svg: str, name: str, title: str, description: str) -> str:
 
 
 def link(query_id: str, told: str, *systems: str) -> str:
-    """Address of a query in browse, with these systems side by side; after a blank, the title of the mark."""
+    """Address of a query in browse, with these systems side by side; after a space, the title of the mark."""
     shown = dict(zip(("query", "system", "beside"), (query_id, *systems), strict=False))
     return f"{BROWSE_FILE}#{urlencode(shown)} {query_id}: {told}"
 
@@ -550,6 +550,58 @@ def overlap(sizes: Mapping[frozenset[str], int], *, order: Sequence[str], most: 
         dots.tick_params(length=0)
 
     return Drawing(paint, rows, 1.7 + ROW * len(order), 1.7 + ROW * len(order))
+
+
+def over_time(
+    counts: Mapping[str, Mapping[str, int]], scores: Mapping[str, Mapping[str, Number]], *, unit: str
+) -> Drawing:
+    """Bars of counts in a panel each, and a line with intervals for each run, by version.
+
+    counts: by panel, then version, the oldest first. scores: by run, the best first, then version; as many runs are
+    drawn as there are markers.
+    """
+    versions = list(next(iter(counts.values())))
+    rows = [
+        {"series": name, "version": version, "value": count, **_ends(None)}
+        for name, of_panel in counts.items()
+        for version, count in of_panel.items()
+    ]
+    rows += [
+        {"series": run, "version": version, **_data(score)}
+        for run, of_run in scores.items()
+        for version, score in of_run.items()
+    ]
+    drawn = list(scores.items())[: len(MARKERS)]
+
+    def paint(figure: Any, on: Surface) -> None:
+        below = [["scores"] * len(counts)] if drawn and on.narrow else []
+        beside = ["scores"] * len(counts) if drawn and not on.narrow else []
+        panels = figure.subplot_mosaic([[*counts, *beside], *below], height_ratios=(1, 1.8)[: 1 + len(below)])
+        for name, of_panel in counts.items():
+            panels[name].bar(range(len(versions)), list(of_panel.values()), 0.6, color=on.color(0))
+            for at, count in enumerate(of_panel.values()):
+                panels[name].text(at, count, f"{count:,}", ha="center", va="bottom", fontsize=7)
+            panels[name].set_title(name, loc="left")
+            panels[name].set_yticks([])
+            panels[name].spines["left"].set_visible(False)
+        for run, (name, of_run) in enumerate(drawn):
+            color, shift = on.color(run % 3 if on.grey else run), 0.4 * ((run + 0.5) / len(drawn) - 0.5)
+            places = [versions.index(version) + shift for version in of_run]
+            style_of_run = {"color": color, "marker": MARKERS[run], "markersize": 4, "linewidth": 0.9}
+            panels["scores"].plot(places, [score.value for score in of_run.values()], label=name, **style_of_run)
+            for place, score in zip(places, of_run.values(), strict=True):
+                panels["scores"].plot([place, place], score.ends or [math.nan] * 2, color=color, linewidth=1.4)
+        if drawn:
+            panels["scores"].set_ylabel(unit)
+            panels["scores"].grid(axis="y", color=on.soft, linewidth=0.5)
+            _legend(figure, panels["scores"], columns=2 if on.narrow else 4)
+        for axes in panels.values():
+            rotation = 90 * (max(map(len, versions)) * len(versions) > (16 if on.narrow else 24))
+            axes.set_xticks(range(len(versions)), versions, rotation=rotation)
+            axes.set_xlim(-0.6, len(versions) - 0.4)
+
+    height = 2.5 + 0.15 * (len(drawn) // 4)
+    return Drawing(paint, rows, height, 1.6 + (2.4 + 0.15 * (len(drawn) // 2) if drawn else 0.0))
 
 
 def _data(number: Number) -> dict[str, object]:

@@ -28,7 +28,7 @@ RESTS_ON: dict[str, frozenset[str]] = {
     **dict.fromkeys(("adjudication", "assessors", "judgements", "training", "substudy"), JUDGED),
     **dict.fromkeys(("grades", "final-grades"), FINAL | {"names"}),
     **dict.fromkeys(("opinions", "opinions-all"), FINAL),
-    **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders"), EVALUATED),
+    **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders", "over-time"), EVALUATED),
     **dict.fromkeys(("rules", "versions"), frozenset()),
     # Pages.
     "status": frozenset({"plan", "judgements", "names", "facets"}),

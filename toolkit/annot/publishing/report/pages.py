@@ -85,11 +85,11 @@ _SPECIAL = {
     "ρ": r"\ensuremath{\rho}",
     "τ": r"\ensuremath{\tau}",
 }
-"""Characters with a meaning of their own in LaTeX, and every sign that this program writes."""
+"""Characters with a meaning of their own in LaTeX, and every symbol that this program writes."""
 _TYPED = re.compile("`([^`]+)`")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
 _LIGATURE = re.compile(r"([-,])(?=\1)")
-"""Two hyphens or commas in a row, of which TeX makes one sign."""
+"""Two hyphens or commas in a row, of which TeX makes one character."""
 _IN_T1 = frozenset(map(chr, [*range(0x20, 0x7F), *range(0xC0, 0x17F)])) - frozenset("×÷ĦħĿŀŊĸŉŦŧ")
 """Letters that every LaTeX prints with the font encoding T1."""
 
@@ -247,7 +247,7 @@ def inline(text: str) -> str:
 
 
 def _with_ends(text: str) -> str:
-    """Escaped, with the blanks at both ends that `escape` takes away."""
+    """Escaped, with the spaces at both ends that `escape` takes away."""
     body = escape(text)
     if not body:
         return " " if text else ""

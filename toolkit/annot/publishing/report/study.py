@@ -90,10 +90,11 @@ class Study:
         """Verdicts on the study."""
         return Examination(self.snapshot.ws)
 
-    @property
+    @cached_property
     def added(self) -> tuple[str, ...]:
-        """Papers that were added after the pools were drawn: they are not counted, and not released."""
-        return self.examination.added
+        """Papers that are not counted, and not released: they were added after the pools were drawn, or the version of
+        the corpus does not have them."""
+        return tuple(sorted({*self.examination.added, *self.snapshot.outside}))
 
     @cached_property
     def label_origins(self) -> dict[str, int]:
@@ -159,7 +160,7 @@ class Study:
 
     @property
     def given_to(self) -> list[tuple[int, int]]:
-        """(assessors of a pair, planned pairs that have so many), the most first."""
+        """(assessors of a pair, planned pairs that have that many), the most first."""
         return sorted(Counter(len(team) for team in self.outcome.planned.values()).items(), reverse=True)
 
     @property
@@ -278,8 +279,8 @@ class Study:
 
     @cached_property
     def runs(self) -> dict[str, dict[str, Ranking]]:
-        """Runs in `exports/runs/`, by tag."""
-        return measured.read_run_files(self.snapshot.ws)
+        """Runs of the study, by tag."""
+        return measured.runs_of(self.snapshot)
 
     @cached_property
     def evaluated(self) -> EvaluatedRuns | Undefined:
@@ -289,7 +290,7 @@ class Study:
         inputs = (self.snapshot, self.runs, self.outcome.qrels)
         conventions = measured.conventions_of(self.settings)
         evaluated = measured.evaluation_of(*inputs, conventions=conventions, unfinished=True)
-        return measured.with_restated(*inputs, evaluated)
+        return measured.with_earlier(*inputs, evaluated)
 
     @property
     def error_kinds(self) -> dict[Pair, str]:
@@ -308,12 +309,11 @@ class Study:
 
     def _missing(self, *, runs: int) -> Undefined | None:
         """Reason why the runs cannot be compared: no qrels of these grades, or fewer runs than needed."""
-        ws = self.snapshot.ws
-        written = ws.qrels.read_text(encoding="utf-8") if ws.qrels.is_file() else None
-        n_runs = len(self.runs) if any(ws.runs.glob("*.run")) else 0
-        if written == write_qrels(self.outcome.qrels) and n_runs >= runs:
-            return None
+        file, n_runs = self.snapshot.qrels_file, len(self.snapshot.run_files)
+        written = file.read_text(encoding="utf-8") if file.is_file() else None
         missing = "runs" if written == write_qrels(self.outcome.qrels) else "qrels" if written is None else "old_qrels"
+        if missing == "runs" and n_runs >= runs:
+            return None
         return Undefined(sentence("runs.missing", missing=missing, found=n_runs, needed=runs))
 
 

@@ -62,7 +62,7 @@ def with_p(value: float | Undefined) -> str:
 
 
 def capitalised(text: str) -> str:
-    """`text` with a capital; a pseudonym, a path, or names before a colon keep their small letters.
+    """`text` with a capital; a pseudonym, a path, or names before a colon stay in lower case.
 
     >>> capitalised("nobody changes"), capitalised("a1 changes"), capitalised("mine: no pair")
     ('Nobody changes', 'a1 changes', 'mine: no pair')
@@ -72,7 +72,7 @@ def capitalised(text: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    # Blanks and ends of lines are one blank in the end; none may vanish between two sentences.
+    # Spaces and line ends become one space in the end; none may vanish between two sentences.
     templates = environment(overrides=None).overlay(trim_blocks=False, finalize=whole)
     templates.filters.update(listed=listed, with_p=with_p, capitalised=capitalised, measured=cells.measured)
     templates.globals.update({name: kind for name, kind in vars(cells).items() if isinstance(kind, cells.Quantity)})
@@ -278,7 +278,7 @@ class Column(Generic[Row]):
     """Heading; "" for a column that is in the data alone."""
     cell: Callable[[Row], object]
     name: str | None = None
-    """Name in CSV, JSON and pandas; the heading in small letters if there is none, "" for a printed column alone."""
+    """Name in CSV, JSON and pandas; the heading in lower case if there is none, "" for a printed column alone."""
 
     @property
     def field(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from annot.base.libraries import evaluator_of
 from annot.base.stats.values import Interval, Undefined
 from annot.formats.input_files import guarded
 from annot.publishing.report import commands
@@ -134,12 +135,12 @@ def evaluation(evaluated: EvaluatedRuns) -> pd.DataFrame:
         for part in (evaluated.lines, evaluated.ceiling)
         for convention, lines in groupby(part, key=lambda line: line.convention)
     ]
-    return frame(tables, figure="measure", parts=INTERVAL)
+    return _of_corpus(evaluated, frame(tables, figure="measure", parts=INTERVAL))
 
 
 def comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """A row for each two runs of a facet: how much better the first is, and whether that holds."""
-    return frame(runs.pairs(evaluated), parts=INTERVAL)
+    return _of_corpus(evaluated, frame(runs.pairs(evaluated), parts=INTERVAL))
 
 
 def evaluation_and_comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
@@ -156,7 +157,14 @@ def evaluation_by_query(evaluated: EvaluatedRuns) -> pd.DataFrame:
         for tag, by_convention in evaluated.evaluations.items()
         for convention in by_convention
     ]
-    return frame(tables, figure="measure", parts=("value",))
+    return _of_corpus(evaluated, frame(tables, figure="measure", parts=("value",)))
+
+
+def _of_corpus(evaluated: EvaluatedRuns, table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the version of the corpus, if it has several, and the programs that measured."""
+    if evaluated.corpus is None or table.empty:
+        return table
+    return table.assign(corpus=evaluated.corpus, evaluator=table["convention"].map(evaluator_of))
 
 
 def agreement(table: AgreementTable, words: StudyVocabulary) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from annot.base.records import WHOLE
 from annot.base.stats.inference import POWER, share_of_counts
-from annot.base.stats.values import Interval, Share, Undefined
+from annot.base.stats.values import Estimate, Interval, Share, Undefined
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures, mean_of_all
 from annot.measuring.evaluation.measures import TIES, MeasureSelection
@@ -149,7 +149,7 @@ def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
         drawn[line.run] = Number(place, COUNT, ends)
     yield Figure(
         "ranks",
-        sentence("runs.ranks_figure", best=leader, level=100 * (1 - comparisons.ALPHA)),
+        sentence("runs.ranks_figure", best=leader, level=1 - comparisons.ALPHA),
         figures.forest(drawn, unit=f"rank by {leader.measure}", zero=False),
         sentence("runs.ranks_drawn", runs=drawn),
     )
@@ -293,7 +293,39 @@ def scores_before_topups(evaluated: EvaluatedRuns) -> Iterator[Table]:
             words=evaluated.words,
             command="annot evaluate",
             restated=restated_runs,
+            evaluated=evaluated,
         )
+
+
+def scores_by_version(evaluated: EvaluatedRuns) -> Iterator[Table]:
+    """Scores of each run on each version of the corpus, with the differences and their parts, if there are several."""
+    if evaluated.by_version:
+        yield table(
+            "by-version",
+            evaluated.by_version,
+            [
+                facet_column(lambda row: row.facet, evaluated.words),
+                Column("Run", lambda row: row.run),
+                Column("Version", lambda row: row.corpus, "corpus"),
+            ],
+            [
+                Column("Queries", lambda row: row.queries),
+                Column(evaluated.measure, lambda row: Number(row.value, MEASURE, row.interval), "value"),
+                Column("Since", lambda row: row.since or ""),
+                Column("Difference", lambda row: _points(row.difference)),
+                Column("By documents", lambda row: _points(row.by_documents)),
+                Column("By queries", lambda row: _points(row.by_queries)),
+            ],
+            caption="runs.by_version",
+            words=evaluated.words,
+            command="annot evaluate",
+            evaluated=evaluated,
+        )
+
+
+def _points(difference: Estimate | None) -> Number | str:
+    """A difference in points of 100; no text without one."""
+    return "" if difference is None else Number(difference.value, POINTS, difference.interval)
 
 
 def letter_of(place: int) -> str:
@@ -397,7 +429,7 @@ def settings(study: Study) -> Iterator[Table]:
 def terminal(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paired: bool) -> Iterator[Table]:
     """Tables that `annot evaluate` prints: the better runs; on request every two runs, and every measure, which is also
     there if nothing can be compared."""
-    table_of_runs = (*compared(evaluated), *scores_before_topups(evaluated))
+    table_of_runs = (*compared(evaluated), *scores_before_topups(evaluated), *scores_by_version(evaluated))
     yield from table_of_runs
     if not paired:
         yield from significant(evaluated)
@@ -463,6 +495,7 @@ def table_of_queries(evaluated: EvaluatedRuns, convention: str, tags: Iterable[s
         ],
         caption="runs.by_query",
         command=f"annot evaluate --convention {convention} --per-query",
+        evaluated=evaluated,
         convention=convention,
     )
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from annot import __version__
+from annot.base.names import percent
 from annot.base.plugins import loaded, versions_of
 from annot.base.stats.values import Undefined
 from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
 from annot.publishing.report.notices import RESTS_ON, notices, untrue_verdict
-from annot.publishing.report.sections import agreement, assessors, collection, runs
+from annot.publishing.report.sections import agreement, assessors, collection, over_time, runs
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
 from annot.publishing.report.study import Study
@@ -78,6 +79,7 @@ def document(study: Study, *, chain: tuple[tuple[str, str], ...]) -> Document:
             collection.grades_body(study),
             *collection.examples_body(study),
             runs.body(study),
+            *over_time.body(study),
             assessors.body(study),
             *(chapter for sections in added for chapter in sections.body(study)),
         ),
@@ -211,7 +213,7 @@ def _values(study: Study) -> dict[str, object]:
     return {
         "study": study,
         "words": study.words,
-        "level": f"{100 * study.settings.agreement.level:g}",
+        "level": percent(study.settings.agreement.level),
         "together": together,
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
         "assessors": len({judgement.assessor for judgement in study.judgements if judgement.counts}),
