@@ -246,7 +246,7 @@ def write_irds(
     of the records in the files.
     grades: the names of the grades from 0 upward. warning: what the qrels must not be used for, in its first lines.
     """
-    documents, topic_code = language_code(language), language_code(topic_language)
+    documents, topic_code = language_code(language), language_code(topic_language or language)
     spoken = {"papers": {documents}, "texts": {topic_code}, "both": {documents, topic_code}}[fields.kinds]
     constants = {
         "TITLE": title,
