@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +17,9 @@ from annot.store.papers import read_papers
 from annot.store.people import read_assignments
 from annot.store.pools import read_corpus_versions, read_pools
 from annot.study.workspace import Workspace
-from command_line import Result, annot, annot_done
+from command_line import annot, annot_done
 from sklearn.feature_extraction.text import TfidfVectorizer
-from study_stages import DEMO, copied, files_of, quietly, set_in
-
-NEW = [f"new-{number}" for number in range(6)]
-
-
-def six(ws: Workspace, names: list[str] = NEW) -> Path:
-    """Papers that share words with those of the demonstration."""
-    first = 3 if names is NEW else 30
-    old = list(read_papers(ws.corpus))[first : first + len(names)]
-    path = ws.root / f"{names[0]}.jsonl"
-    records = [
-        {"paper_id": name, "title": f"{paper.title} again, by {name}", "year": 2031}
-        | {"abstract": [f"Case {name} is new.", *paper.sentences[1:], f"So it was in {name}."]}
-        for name, paper in zip(names, old, strict=True)
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
+from study_stages import DEMO, NEW, copied, files_of, quietly, set_in, six
 
 
 def pools_of(ws: Workspace) -> dict[str, Pool]:
@@ -61,13 +44,6 @@ def grow(ws: Workspace, **how: bool) -> pool.BuiltPools:
     return pool.build(ws, **{"grow": True, "dry_run": False, "advance": quietly} | how)
 
 
-def next_command(said: Result) -> list[str]:
-    """The words of the command that `next:` names, without `annot`."""
-    found = re.search(r"^next: annot (.+?) \(", said.stderr, re.MULTILINE)
-    assert found, said.stderr
-    return found[1].split()
-
-
 def test_six_papers_added_to_a_finished_study_end_in_a_plan_of_the_new_pairs(ws: Workspace) -> None:
     """The commands after the first are those that `next:` names."""
     name = six(ws).name
@@ -78,10 +54,10 @@ def test_six_papers_added_to_a_finished_study_end_in_a_plan_of_the_new_pairs(ws:
     said = annot_done("corpus", "add", name, "--version", "2027", "--reason", "snapshot of May", folder=ws.root)
     typed = []
     for _ in range(3):
-        typed.append(next_command(said))
+        typed.append(said.next)
         said = annot_done(*typed[-1], folder=ws.root)
     assert [words[0] for words in typed] == ["facets", "pool", "plan"]
-    assert next_command(said) == ["push"]
+    assert said.next == ["push"]
     with ws.reading() as session:
         after = {*read_assignments(session)}
     assert planned <= after

@@ -102,9 +102,9 @@ def _begun(
         raise InputError(f"--version {name}: {problem}", hint=ASK)
     if name in names:
         return BegunVersion(name, before[-2], is_new=False), []
-    begun = BegunVersion(name, before[-1], is_new=True)
     if not changed:
-        return begun, []
+        return None, []
+    begun = BegunVersion(name, before[-1], is_new=True)
     now, reason = moment_now(), " ".join((wanted.reason or "").split())
     last = papers.files_of(ws.corpus)[-1].name
     first = [] if names else [CorpusVersion(before[0], 1, "", None, None, now)]

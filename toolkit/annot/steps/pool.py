@@ -225,6 +225,9 @@ def build(
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
     words = designs.words(not_for_texts) | {"dry_run": dry_run, "sent": sent and not grow}
+    ruled, newest = pool_design.recorded_designs(staying.values()), versions[-1].version if versions else None
+    drawn_from = {name: {pool.corpus, *(row.corpus for row in pool.additions)} for name, pool in staying.items()}
+    words |= {"without_rule": [name for name in staying if name not in ruled and newest not in drawn_from[name]]}
     notes = _notes(ranker, snapshot, drawings, drawn_now, changes=changes, **words)
     return BuiltPools(_figures(snapshot, drawn_now, changes), sent, notes)
 
