@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -269,3 +270,34 @@ def test_all_are_ranked_deeper_until_enough_new_documents_are_met() -> None:
     assert [doc.rank for doc in found["bm25"]["q2"]] == list(range(1, 21))
     named, settings = new.named(found, {"bm25": {"k1": 1.5}}, imported=())
     assert sorted(named) == sorted(settings) == ["2/bm25", f"2/{CITED}"]
+
+
+def test_pools_from_a_file_say_how_they_grow(tmp_path: Path) -> None:
+    annot_done("init", "study", "--kind", "questions", folder=tmp_path)
+    ws = Workspace.open(tmp_path / "study")
+    texts = (
+        "A wing lifts the body.",
+        "No wing bends in a gale.",
+        "Wind on one wing is drag.",
+        "Heat wears a wing out.",
+    )
+    records = [json.dumps({"_id": f"d{at}", "title": f"Wing {at}", "text": text}) for at, text in enumerate(texts)]
+    (ws.root / "old.jsonl").write_text("\n".join(records[:3]) + "\n")
+    (ws.root / "new.jsonl").write_text(records[3] + "\n")
+    (ws.root / "topics.jsonl").write_text(json.dumps({"_id": "q1", "text": "Which wing lifts?"}) + "\n")
+    (ws.root / "mine.csv").write_text("query_id,doc_id,assessor,grade\nq1,d0,ann,1\nq1,d1,ann,0\n")
+    for words in (
+        "corpus add old.jsonl",
+        "query add --file topics.jsonl",
+        "import --as judgements mine.csv",
+        "corpus add new.jsonl --version 2 --reason May",
+    ):
+        said = annot_done(*words.split(), folder=ws.root)
+    assert said.next[:2] != ["pool", "--grow"]
+    grown = annot_done("pool", "--grow", folder=ws.root)
+    command = 'annot pool add --method abs_bm25 --depth NUMBER --grow --reason "WHY"'
+    assert "1 pool came from a file without the rule by which it was drawn, and does not grow" in grown.stderr
+    assert command in grown.message()
+    annot_done(*shlex.split(command.replace("NUMBER", "4"))[1:], folder=ws.root)
+    assert {entry.doc_id for entry in pools_of(ws)["q1"].entries} == {"d0", "d1", "d2", "d3"}
+    assert "came from a file" not in annot_done("pool", "--grow", folder=ws.root).stderr
