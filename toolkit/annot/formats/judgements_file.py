@@ -184,27 +184,32 @@ def _judgements_of(
     rows: Sequence[tuple[int, Mapping[str, Any]]], fields: Mapping[str, str], scale: Sequence[str], faults: Faults
 ) -> list[FileJudgement]:
     """The rows by the columns found, without those that have faults, which are added to `faults`."""
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, Sequence[Any]] = {}
     wrong: dict[int, list[str]] = {}
     for field, reader in _readers(scale).items():
         name = fields.get(field)
         values = [""] * len(rows) if name is None else [row.get(name, "") for _, row in rows]
-        # A column has few texts, many times each.
-        read = {text: _tried(field, reader, text) for text in {value for value in values if isinstance(value, str)}}
-        tried = [read[value] if isinstance(value, str) else _tried(field, reader, value) for value in values]
-        columns[field], problems = map(list, zip(*tried, strict=True))
-        for place, problem in enumerate(problems) if any(problems) else ():
-            if problem:
-                wrong.setdefault(place, []).append(problem)
+        columns[field], problems = _read_column(field, reader, values)
+        for place, problem in problems:
+            wrong.setdefault(place, []).append(problem)
     for place, found in sorted(wrong.items()):
         for problem in found:
             faults.add(problem, line=rows[place][0])
-    moments, took = map(list, zip(*(time or (None, None) for time in columns["time"]), strict=True))
+    moments, took = zip(*(time or (None, None) for time in columns["time"]), strict=True)
     seconds = [other if time is None else time for time, other in zip(columns["seconds"], took, strict=True)]
     named = (columns[field] for field in ("query", "document", "assessor", "grade"))
     lines, contents = zip(*rows, strict=True)
     read_rows = map(FileJudgement, lines, *named, moments, seconds, columns["comment"], columns["occasion"], contents)
     return [judgement for place, judgement in enumerate(read_rows) if place not in wrong]
+
+
+def _read_column(field: str, reader: Reader, values: Sequence[Any]) -> tuple[Sequence[Any], list[tuple[int, str]]]:
+    """What the values of a column say, and the place and words of each fault. A column has few texts, many times
+    each."""
+    read = {text: _tried(field, reader, text) for text in {value for value in values if isinstance(value, str)}}
+    tried = [read[value] if isinstance(value, str) else _tried(field, reader, value) for value in values]
+    contents, problems = zip(*tried, strict=True)
+    return contents, [(place, problem) for place, problem in enumerate(problems) if problem]
 
 
 def _tried(field: str, reader: Reader, value: Any) -> tuple[Any, str]:
