@@ -639,7 +639,9 @@ def _table(study: Study, examples: list[GradeExample]) -> Table:
             Column("Final grade", lambda row: f"{row.final} {names[row.final]}", "final"),
             facet_column(lambda row: row.facet, study.words),
             Column("Query", lambda row: row.pair[0]),
-            Column("Candidate" if study.words.unit == "paper" else "Document", lambda row: row.pair[1], "candidate"),
+            Column(
+                "Candidate" if study.words.document == "paper" else "Document", lambda row: row.pair[1], "candidate"
+            ),
             Column("Assessors gave", lambda row: row.in_words),
             Column("Settled by", lambda row: "an adjudicator" if row.adjudicated else "agreement"),
         ],
