@@ -6,14 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from annot.base.names import OF_PAPERS
-from annot.base.records import Judgement, Paper
+from annot.base.records import Paper
 from annot.base.stats.values import Interval
-from annot.base.words import ENGLISH
-from annot.publishing.report.side_by_side import Screens
-from annot.publishing.report.single_pages import _agreement, meeting_page
-from annot.publishing.report.tables import Abstract, SideBySide, Table
+from annot.publishing.report.side_by_side import Screens, side_by_side
+from annot.publishing.report.single_pages import _agreement, _title
+from annot.publishing.report.tables import Abstract, SideBySide
 
-PAIR = [Judgement("q1", "d1", f"a{at}", grade) for at, grade in enumerate((0, 2, 2))]
 SAID = Screens(
     query_marks={"q1": (1,)},
     labels={"d1": ("method", "goal", "goal", "other")},
@@ -27,44 +25,30 @@ def paper(paper_id: str, *sentences: str) -> Paper:
     return Paper(paper_id=paper_id, title=f"Title {paper_id}", sentences=sentences)
 
 
-def again(query: Paper | None, candidate: Paper | None, screens: Screens) -> SideBySide:
-    """The only pair of a meeting, as its page shows it to be read again."""
-    nothing = SimpleNamespace(groups=[], level=0.95)
-    meeting: Any = SimpleNamespace(
-        widest=[PAIR], recurring=[], remarks=[], before=nothing, agreement=nothing, cannot_judge=[],
-        facets={"q1": "aim"}, since="2031-03-01", until="2031-03-14", pairs=1, differing=1,
-        held_back=0, unexplained=SimpleNamespace(without_reason=0, without_cause=0), without_moment=0,
-    )  # fmt: skip
-    titles = {text.paper_id: text for text in (query, candidate) if text}
-    page = meeting_page(
-        meeting, title="", titles=titles, texts={}, query_papers={"q1": "p1"}, screens=screens, words=OF_PAPERS,
-        say=ENGLISH,
-    )  # fmt: skip
-    table, pair = page.body[0].blocks
-    assert isinstance(table, Table)
-    assert isinstance(pair, SideBySide)
-    names = ("Title p1 (q1)" if query else "q1", "Title d1 (d1)" if candidate else "d1")
-    assert table.rows[0][1:3] == names
-    return pair
+def read_again(query: Paper | None, candidate: Paper | None, screens: Screens) -> SideBySide:
+    return side_by_side(("q1", "d1"), "aim", (2, 0), query, candidate, screens, OF_PAPERS, summary="")
 
 
 def test_both_sides_are_marked_and_each_grade_has_its_words_once() -> None:
-    pair = again(paper("p1", "a", "b"), paper("d1", "c", "d", "e", "f"), SAID)
-    assert pair.summary == "1. aim, 0 and 2: Title d1"
-    assert pair.sides == (
+    found = read_again(paper("p1", "a", "b"), paper("d1", "c", "d", "e", "f"), SAID)
+    assert found.sides == (
         Abstract("Query", "Title p1", ("a", "b"), frozenset({1})),
         Abstract("Candidate", "Title d1", ("c", "d", "e", "f"), frozenset({1, 2, 3})),
     )
-    assert pair.criteria == (("2 much", "Much."), ("0 no", "Nothing."))
+    assert found.criteria == (("2 much", "Much."), ("0 no", "Nothing."))
 
 
 def test_a_paper_that_is_not_here_has_no_side_and_a_page_without_words_no_criteria() -> None:
     bare = Screens(query_marks={}, labels={}, facets={}, scale=SAID.scale, criteria={"aim": {0: "", 2: "Much."}})
-    pair = again(paper("p1", "a"), None, bare)
-    assert pair.summary == "1. aim, 0 and 2: d1"
-    assert pair.sides == (Abstract("Query", "Title p1", ("a",), frozenset()),)
-    assert pair.criteria == (("2 much", "Much."),)
-    assert again(None, None, Screens({}, {}, {}, SAID.scale, {})).criteria == ()
+    found = read_again(paper("p1", "a"), None, bare)
+    assert found.sides == (Abstract("Query", "Title p1", ("a",), frozenset()),)
+    assert found.criteria == (("2 much", "Much."),)
+    assert read_again(None, None, Screens({}, {}, {}, SAID.scale, {})).criteria == ()
+
+
+def test_a_paper_is_named_by_its_title_and_its_id_or_the_querys() -> None:
+    titles = {"p1": paper("p1")}
+    assert [_title(titles, "p1", "q1"), _title(titles, "d1", "d1")] == ["Title p1 (q1)", "d1"]
 
 
 def group(name: str, pooled: float) -> Any:

@@ -170,8 +170,9 @@ def _guidelines(study: Examination, words: tuple[str, ...]) -> CheckedPart:
             f"the screen does not say what the grades mean: no list (`- 2: ...`, a line for each grade) in {silent}"
         ]
     for language, missing in checked.missing_words.items():
-        lines += [f"templates/words/{language}.toml lacks words, which are English on the screens; add these lines:"]
-        lines += [f"  {line}" for line in missing]
+        if missing:
+            head = f"templates/words/{language}.toml lacks words, which are English on the screens; add these lines:"
+            lines += [head, *(f"  {line}" for line in missing)]
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
     finding = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
     return CheckedPart(checked, "\n".join(lines), count, finding, where)
@@ -263,6 +264,7 @@ PACKAGES = (
     "gensim",
     "psycopg",
 )
+"""Libraries that figures and the exchange with the server depend on."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
 
@@ -291,7 +293,10 @@ class DoctorReport:
 
 def examine(ws: Workspace | None) -> DoctorReport:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
-    packages, plugins = _packages(), dict[str, str]()
+    packages, plugins = {"annot": __version__}, dict[str, str]()
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
     findings = [*_machine(ws.root if ws else Path())]
     try:
         plugins = versions_of(ws.settings.plugins.names if ws else ())
@@ -341,15 +346,6 @@ def _machine(folder: Path) -> Iterator[Problem]:
             f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13",
             "in the folder of annot, run `uv tool install --python 3.13 .`: uv brings a Python of its own",
         )
-
-
-def _packages() -> dict[str, str]:
-    """Installed versions of the libraries that figures and the exchange with the server depend on."""
-    versions = {"annot": __version__}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions
 
 
 def _study(ws: Workspace) -> Iterator[Problem]:

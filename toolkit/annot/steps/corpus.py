@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from annot.base.errors import InputError
@@ -37,6 +37,7 @@ from annot.store import papers, pools
 from annot.store.answers import Ruling, read_rulings
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
 from annot.store.models import ImportedSource
+from annot.store.pools import last_file, read_corpus_versions, read_withdrawn, withdrawn_ids
 from annot.store.runs import put_import, read_imports
 from annot.study.judged_texts import JudgedTexts, Pair, corrected_versions, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
@@ -100,6 +101,8 @@ class AddedPapers:
     """File of the ids in all these lists; None if there are none, and in a dry run."""
     version: BegunVersion | None = None
     """Version of the corpus that the papers belong to; None if it has only one."""
+    still_withdrawn: tuple[str, ...] = ()
+    """Ids of papers in the files that were withdrawn before, and stay so."""
 
     @property
     def finding(self) -> str:
@@ -109,6 +112,17 @@ class AddedPapers:
         if self.read and not (self.kept or self.prisma.duplicates or self.corrected.papers):
             return f"no paper was kept of {counted(self.read, 'record')}"
         return ""
+
+
+class VersionContents(NamedTuple):
+    """Documents that came and left with a version of the corpus."""
+
+    version: str
+    reason: str | None
+    papers: int
+    withdrawn: int
+    words: str
+    """Version on whose documents the word vectors were trained by which this one ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,8 @@ class CorpusContents(facts_of_corpus.CorpusFacts):
     """Additions by file; a file that was added twice is listed once."""
     from_others: int
     """Papers that came otherwise: with a release, or before the files were noted down."""
+    versions: tuple[VersionContents, ...] = ()
+    """Versions of the corpus, if it has more than one."""
 
 
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
@@ -145,7 +161,24 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
         passages=papers.count_passages(ws.corpus),
         files=files,
         from_others=max(0, facts.papers - sum(file.kept for file in files)),
+        versions=_contents_by_version(ws),
     )
+
+
+def _contents_by_version(ws: Workspace) -> tuple[VersionContents, ...]:
+    from annot.ranking.index import trained_version
+
+    with ws.reading() as session:
+        versions = read_corpus_versions(session)
+        left = Counter(gone.version for gone in read_withdrawn(session).values())
+    contents, before = [], 0
+    for version in versions:
+        name = version.version
+        until = sum(group.papers for group in papers.groups_of(ws.corpus, last_file(versions, name)))
+        words = trained_version(ws.settings.word_vectors.trained_in, versions, name)
+        contents.append(VersionContents(name, version.reason, until - before, left[name], words))
+        before = until
+    return tuple(contents)
 
 
 def add(
@@ -207,6 +240,8 @@ def _added(
     beside, citations = paper_ids.PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
+    with ws.reading() as session:
+        withdrawn, again = withdrawn_ids(session), set[str]()
     with _scratch(ws.corpus, dry_run) as scratch:
         entries = _joined(entries, scratch, engine, rejects)
         folder = scratch if correction.is_wanted or not dry_run else None
@@ -217,6 +252,7 @@ def _added(
             if (part := brought.keep(tally, cleaning, headings, retracted, correction.tables)) is not None:
                 parts.append(part)
             correction.meet(brought.marks.ids)
+            again |= withdrawn.intersection(brought.marks.ids.to_pylist() if withdrawn else ())
             beside.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
             shared.update(brought.sentences)
@@ -275,6 +311,7 @@ def _added(
         prisma=adding.prisma_of(read, tally.rejected, tally.kept),
         lists_file=lists_file,
         version=begun,
+        still_withdrawn=tuple(sorted(again)),
     )
 
 

@@ -6,13 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from annot import __version__
 from annot.base.errors import FindingError, InputError, LeakError
-from annot.base.names import counted, verb
+from annot.base.names import counted, moment_now, verb
 from annot.base.plugins import loaded
 from annot.base.records import MANUAL, Judgement, PairKey, Paper, Query, Topic, grouped
 from annot.base.words import Words
@@ -21,7 +20,7 @@ from annot.judging.exchange.servers import RoundPart, marker_of
 from annot.judging.planning import follows
 from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
 from annot.labelstudio.studio_records import ProjectSpec, Screen
-from annot.labelstudio.tasks import Languages, cleaned, judge_task, place_of
+from annot.labelstudio.tasks import cleaned, judge_task, place_of
 from annot.store import people, pools, projects, trials
 from annot.store.models import Session
 from annot.store.pools import read_queries, read_topics
@@ -37,6 +36,7 @@ from annot.store.shown import (
     read_histories,
     read_versions,
     subject_and_language,
+    subjects_of,
     version,
 )
 from annot.study import guidelines, shown_versions
@@ -189,7 +189,7 @@ def next_versions(
         for key, body in contents.items()
         if key not in histories or histories[key][-1][1] != hash_of_text(body)
     }
-    since = datetime.now(UTC).isoformat(timespec="milliseconds")
+    since = moment_now("milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
     notes += [*_notes_on_screens(outgoing, kept), *_notes_on_languages(session, outgoing)]
     if why and not changes and why not in {version.why for history in versions.values() for version in history}:
@@ -248,11 +248,7 @@ def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
     """The version of the names of grades, if none is on record; for rounds that do not make the collection."""
     if ("scale", "") in read_versions(session, "scale"):
         return []
-    return [
-        version(
-            "scale", "", shown_versions.scale_content(ws), since=datetime.now(UTC).isoformat(timespec="milliseconds")
-        )
-    ]
+    return [version("scale", "", shown_versions.scale_content(ws), since=moment_now("milliseconds"))]
 
 
 def _version(
@@ -274,13 +270,9 @@ def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, Displ
     if material is None:
         return {}
     sha256s = hashes_of(form.contents)
-    language = form.words.language
-    words = {"words": sha256s["words", language]} if ("words", language) in sha256s else {}
     return {
         question: {
-            **shown_around(material.queries[question.query_id].facet, sha256s, language),
-            "screen": sha256s["screen", form.screen],
-            **words,
+            **shown_around(material.queries[question.query_id].facet, sha256s, form.screen),
             **shown_of_pair(ws, material, question.pair, sha256s),
         }
         for question in outgoing.tasks
@@ -292,14 +284,9 @@ def hashes_of(contents: Mapping[Any, str]) -> Hashes:
     return {key: hash_of_text(body) for key, body in contents.items()}
 
 
-def shown_around(facet: str, sha256s: Hashes, language: str) -> dict[str, str]:
-    """The parts of a display that all pairs of a facet share."""
-    shown = {
-        "scale": ("scale", ""),
-        "facet": ("facet", facet),
-        "guidelines": ("guidelines", in_language(facet, language)),
-    }
-    return {part: sha256s[key] for part, key in shown.items()}
+def shown_around(facet: str, sha256s: Hashes, screen: str) -> dict[str, str]:
+    """The parts of a display that all pairs of a facet share on a screen, of those with a hash."""
+    return {part: sha256s[key] for part, key in subjects_of(facet, screen).items() if key in sha256s}
 
 
 def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
@@ -627,14 +614,9 @@ def tasks_of(
             fold_after=ws.settings.screen.fold_after,
             mark_terms=ws.settings.screen.mark_terms,
             words=words,
-            languages=languages_of(ws),
+            collection=ws.settings.collection,
         )
     return tasks
-
-
-def languages_of(ws: Workspace) -> Languages:
-    """Languages of the texts of the study."""
-    return Languages(ws.settings.collection.language_of_topics, ws.settings.collection.language)
 
 
 def forms_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> dict[str, TaskForm]:

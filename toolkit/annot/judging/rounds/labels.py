@@ -15,7 +15,7 @@ from annot.base.words import Words
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.query_sentences import facet_sentences
 from annot.judging.exchange import collecting, servers
-from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, forms_of, languages_of
+from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, forms_of
 from annot.judging.exchange.sending import accounts_on
 from annot.judging.exchange.servers import PARTS
 from annot.labelstudio import studio_records
@@ -151,7 +151,7 @@ def _tasks(ws: Workspace, papers: Mapping[str, Paper], words: Words) -> dict[Pai
             paper,
             progress=place,
             words=words,
-            languages=languages_of(ws),
+            collection=ws.settings.collection,
         )
     return tasks
 
@@ -255,14 +255,12 @@ def _given(
             )
         server = gateway.identity()
         with ws.reading() as session:
-            recorded = [
-                project for project in projects.read_projects(session, round="labels") if project.server == server
-            ]
+            recorded = projects.sent_projects(session, round="labels")
         for project in recorded:
+            if project.server != server:
+                continue
             marker = servers.marker_of(ws.settings.collection.name, "labels", project.assessor)
-            current = (
-                servers.locate(gateway, project, marker=marker, own=keys) if project.remote_id is not None else None
-            )
+            current = servers.locate(gateway, project, marker=marker, own=keys)
             listed = gateway.tasks_of(current.project_id) if current is not None else ()
             holders.update({keys[task.key]: project.assessor for task in listed if task.key in keys})
 

@@ -8,9 +8,11 @@ from datetime import datetime
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.records import Judgement, Paper, Topic
+from annot.base.settings import CollectionSettings
 from annot.base.stats.values import Estimate
 from annot.base.words import ENGLISH, ENGLISH_CODE, Words
 from annot.judging.comments import Meeting
+from annot.labelstudio.tasks import IN_ENGLISH
 from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells, side_by_side
@@ -22,6 +24,7 @@ from annot.publishing.report.tables import (
     Document,
     Reply,
     Row,
+    SideBySide,
     Table,
     in_words,
     listed,
@@ -86,7 +89,7 @@ def _losses(certificate: Certificate, words: StudyVocabulary) -> Table:
         [Column("Without", lambda row: row.method)],
         [
             Column("Pairs from it alone", lambda row: row.alone),
-            Column("Relevant ones", lambda row: _estimated(row.alone_relevant)),
+            Column("Relevant ones", lambda row: _relevant(row.alone_relevant)),
             Column("Loss, points", lambda row: cells.Number(row.loss, cells.LOSS, row.interval)),
             Column("Score", lambda row: cells.Number(row.score, cells.MEASURE)),
             Column("Score without it", lambda row: cells.Number(row.without, cells.MEASURE)),
@@ -104,14 +107,19 @@ def _losses(certificate: Certificate, words: StudyVocabulary) -> Table:
 CERTIFICATE_COMMAND = "annot reusability"
 
 
-def _estimated(count: int | Estimate) -> int | cells.Number:
+def _relevant(count: int | Estimate) -> int | cells.Number:
     return count if isinstance(count, int) else cells.measured(count, cells.ESTIMATED)
 
 
 def _values(certificate: Certificate, words: StudyVocabulary) -> dict[str, object]:
     unjudged = [run.run for run in certificate.runs if run.judged_at_20 < JUDGED]
-    limits = {"judged": JUDGED, "most_papers": MOST_PAPERS}
-    return {"words": words, "found": certificate, "unjudged": unjudged, **limits}
+    return {
+        "words": words,
+        "found": certificate,
+        "judged": JUDGED,
+        "most_papers": MOST_PAPERS,
+        "unjudged": unjudged,
+    }
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -142,20 +150,15 @@ def meeting_page(
     def columns_of(judgement: Callable[[Row], Judgement]) -> list[Column[Row]]:
         """The pair of a row."""
 
-        def title(text: Paper | Topic | None, name: str) -> str:
-            shown = text and text.title
-            return side_by_side.text_cell(f"{shown} ({name})", text, screens.languages, say) if text and shown else name
-
         def query(row: Row) -> str:
-            query_id = judgement(row).query_id
-            return title(topics.get(query_papers[query_id]), query_id)
+            topic = query_papers[judgement(row).query_id]
+            return _title(topics, topic, judgement(row).query_id, screens.collection, say)
+
+        def document(row: Row) -> str:
+            return _title(titles, judgement(row).doc_id, judgement(row).doc_id, screens.collection, say)
 
         facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
-        document: Column[Row] = Column(heads[1], lambda row: title(titles.get(judgement(row).doc_id), judgement(row).doc_id))
-        return [facet, Column(heads[0], query), document]
-
-    def comments(answers: Sequence[Judgement]) -> str:
-        return "; ".join(f"{_answer(answer, say)}: {answer.comment}" for answer in answers if answer.comment)
+        return [facet, Column(heads[0], query), Column(heads[1], document)]
 
     tables = {
         "widest": _meeting_table(
@@ -164,7 +167,12 @@ def meeting_page(
             [
                 *columns_of(lambda answers: answers[0]),
                 Column(say("meeting.grades"), lambda answers: _grades(answers, say)),
-                Column(say("meeting.comments"), comments),
+                Column(
+                    say("meeting.comments"),
+                    lambda answers: "; ".join(
+                        f"{_answer(answer, say)}: {answer.comment}" for answer in answers if answer.comment
+                    ),
+                ),
             ],
             say=say,
         ),
@@ -190,16 +198,25 @@ def meeting_page(
         ),
         "agreement": _agreement(meeting, words, say),
     }
-    again = []
-    for number, answers in enumerate(meeting.widest, start=1):
-        query_id, doc_id = pair = answers[0].pair
-        facet, query, candidate = meeting.facets[query_id], topics.get(query_papers[query_id]), titles.get(doc_id)
-        heading = f"{say.name(facet)}, {_grades(answers, say)}" if words.faceted else _grades(answers, say)
-        summary = f"{number}. {heading}: {(candidate and candidate.title) or doc_id}"
-        grades = sorted({answer.grade for answer in answers if answer.grade is not None}, reverse=True)
-        again.append(
-            side_by_side.side_by_side(pair, facet, grades, query, candidate, screens, words, summary=summary, say=say)
+
+    def again(number: int, answers: Sequence[Judgement]) -> SideBySide:
+        """The pair with its texts, to read it again."""
+        query_id, doc_id = answers[0].pair
+        candidate, facet, grades = titles.get(doc_id), meeting.facets[query_id], _grades(answers, say)
+        heading = f"{say.name(facet)}, {grades}" if words.faceted else grades
+        return side_by_side.side_by_side(
+            answers[0].pair,
+            facet,
+            sorted({answer.grade for answer in answers if answer.grade is not None}, reverse=True),
+            topics.get(query_papers[query_id]),
+            candidate,
+            screens,
+            words,
+            summary=f"{number}. {heading}: {(candidate and candidate.title) or doc_id}",
+            say=say,
         )
+
+    pairs_again = tuple(again(number, answers) for number, answers in enumerate(meeting.widest, start=1))
     values = {
         "say": say,
         "meeting": meeting,
@@ -218,7 +235,7 @@ def meeting_page(
                 name,
                 say(f"meeting.{name}"),
                 sentences(f"meeting.{name}", **values),
-                (*((tables[name],) if tables[name].rows else ()), *(again if name == "widest" else ())),
+                (*((tables[name],) if tables[name].rows else ()), *(pairs_again if name == "widest" else ())),
             )
             for name in MEETING_PARTS
         ),
@@ -236,10 +253,7 @@ def _meeting_table(
 
 
 def _facet_column(facet: Callable[[Row], str], words: StudyVocabulary, say: Words) -> Column[Row]:
-    def name(row: Row) -> str:
-        return say("meeting.together") if facet(row) == TOGETHER else say.name(facet(row))
-
-    return Column(say("meeting.facet") if words.faceted else "", name, "facet")
+    return Column(say("meeting.facet") if words.faceted else "", lambda row: say.name(facet(row)), "facet")
 
 
 def _grades(answers: Iterable[Judgement], say: Words) -> str:
@@ -253,6 +267,17 @@ def _answer(answer: Judgement, say: Words) -> str:
     """The grade, or the reason for none."""
     reason = answer.cannot_judge
     return say("task.could_not", reason=say.choice(reason or "")) if answer.grade is None else str(answer.grade)
+
+
+def _title(
+    texts: Mapping[str, Paper | Topic],
+    topic_or_doc: str,
+    name: str,
+    collection: CollectionSettings = IN_ENGLISH,
+    say: Words = ENGLISH,
+) -> str:
+    text = texts.get(topic_or_doc)
+    return side_by_side.text_cell(f"{text.title} ({name})", text, collection, say) if text and text.title else name
 
 
 def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -> Table:
@@ -272,10 +297,14 @@ def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -
     def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
         return None if group is None else replace(figure_of(name, group.before, "pooled"), say=say)
 
+    facet = say("meeting.facet") if words.faceted else ""
     return _meeting_table(
         "agreement",
         rows,
-        [_facet_column(lambda row: row[0], words, say), Column(say("meeting.when"), lambda row: row[1])],
+        [
+            Column(facet, lambda row: say("meeting.together") if row[0] == TOGETHER else say.name(row[0]), "facet"),
+            Column(say("meeting.when"), lambda row: row[1]),
+        ],
         [
             Column(say("meeting.queries"), lambda row: row[2].n_queries if row[2] else 0),
             Column(say("meeting.pair_count"), lambda row: row[2].n_pairs if row[2] else 0),
