@@ -14,7 +14,7 @@ from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
 from annot.publishing.report.cells import HOURS, Number, measured
 from annot.publishing.report.status_page import _figure, _link, _missing, _shown, moment, tables
-from annot.study.outcome import states_of
+from annot.study.plain_pairs import states_of
 
 NOW = datetime(2031, 3, 14, 18, 0)
 NONE = Undefined("nothing yet")

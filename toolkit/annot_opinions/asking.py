@@ -8,12 +8,11 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import httpx
 from annot.base.errors import InputError, ModelError
-from annot.base.names import counted, lasting
+from annot.base.names import counted, lasting, moment_now
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
 from annot.labelstudio.http_client import TOO_MANY, asked_to_wait, is_loopback
@@ -456,7 +455,7 @@ class OpinionRequester:
     async def _send(self, question: ToAsk, prompt: str) -> tuple[ModelCall, ServerReply]:
         """One request, on record before it is sent and as soon as it is answered."""
         most = self._most_cost(prompt)
-        sent_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        sent_at = moment_now("milliseconds")
         key = (self.name, *question.pair, question.repeat, question.attempts)
         shown = self.shown_sha256[question.pair]
         call = ModelCall(*key, "sent", hash_of_text(prompt), sent_at, most, shown_sha256=shown)

@@ -102,9 +102,9 @@ def known_query(known: Mapping[str, Query], name: str) -> Query:
     )
 
 
-def moment_now() -> str:
-    """Present moment in ISO 8601, UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def moment_now(precision: str = "seconds") -> str:
+    """Present moment in ISO 8601, UTC, to the second, or to `milliseconds`."""
+    return datetime.now(UTC).isoformat(timespec=precision)
 
 
 def moment_of(text: str | None) -> datetime | None:

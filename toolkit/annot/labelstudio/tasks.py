@@ -6,6 +6,7 @@ import hmac
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any
@@ -630,7 +631,7 @@ class TaskKeys:
     def __init__(self, secrets: Sequence[str], pairs: Iterable[tuple[str, str]]) -> None:
         self._secrets = [bytes.fromhex(secret) for secret in secrets]
         self._pairs = list(pairs)
-        self._opened: dict[tuple[int, int], Mapping[str, str]] = {}
+        self._keys_of = cache(self._sealed_keys)
 
     def sealed(self, project_id: int, task: Payload) -> dict[str, object]:
         """The task as it is sent to that project."""
@@ -645,15 +646,10 @@ class TaskKeys:
                 return opened_key
         return key
 
-    def _keys_of(self, project_id: int, occasion: int) -> Mapping[str, str]:
-        """Keys of all pairs, by their sealed form; made when first needed."""
-        if (project_id, occasion) not in self._opened:
-            self._opened[project_id, occasion] = {
-                _seal(secret, project_id, known): known
-                for known in (pair_key(*pair, occasion) for pair in self._pairs)
-                for secret in self._secrets
-            }
-        return self._opened[project_id, occasion]
+    def _sealed_keys(self, project_id: int, occasion: int) -> Mapping[str, str]:
+        """Keys of all pairs, by their sealed form."""
+        keys = [pair_key(*pair, occasion) for pair in self._pairs]
+        return {_seal(secret, project_id, key): key for key in keys for secret in self._secrets}
 
 
 def _seal(secret: bytes, project_id: int, key: str) -> str:

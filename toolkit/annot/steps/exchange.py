@@ -233,7 +233,7 @@ def told(pulled: collecting.PullResult, *, now: datetime) -> str:
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
     """Rounds of which something was sent; judging, if nothing was."""
     with ws.reading() as session:
-        stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
+        stored = {project.round for project in projects.sent_projects(session)}
     return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, counted
+from annot.base.names import check_name, counted, moment_now
 from annot.base.records import Assessor, PairKey, grouped
 from annot.base.templating import render
 from annot.base.words import ENGLISH_CODE, Words
@@ -19,7 +19,7 @@ from annot.judging.exchange import servers
 from annot.labelstudio import accounts, front, server, tasks
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
-from annot.publishing.report.tables import Column, Columns, sentences
+from annot.publishing.report.tables import Column, Columns
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, progress_by_assessor
 from annot.store.models import Kind, Notice, Project, Session
@@ -364,11 +364,6 @@ def describe(made: tuple[Letter, ...]) -> str:
     return f"\n{rule}\n".join(letter.text.rstrip("\n") for letter in made)
 
 
-def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
-    """Notes on the file of passwords, on gaps in these letters, and on letters to write again."""
-    return sentences("commands.letters", letters=made)
-
-
 def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: list[Addressee]) -> list[Addressee]:
     for name in names:
         check_name(name, tuple(everyone), what="assessor")
@@ -390,7 +385,7 @@ def _notice(ws: Workspace, letter: Letter, words: Words) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
     says = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
-    return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+    return Notice(letter.assessor, kind, "letter", moment_now("milliseconds"), says)
 
 
 def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
@@ -519,9 +514,7 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     imported -= {project.assessor for project in snapshot.projects}
     everyone = [person for person in snapshot.people if person.left_on is None and person.assessor not in imported]
     planned = {assignment.assessor for assignment in snapshot.assignments}
-    project_of = {
-        (project.assessor, project.round): project for project in snapshot.projects if project.remote_id is not None
-    }
+    project_of = {(project.assessor, project.round): project for project in projects.sent_projects(session)}
     addressees = []
     for person in everyone:
         name = person.assessor

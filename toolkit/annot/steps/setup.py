@@ -203,7 +203,9 @@ def _close_if_pulled(ws: Workspace, person: Assessor, *, tell: Callable[[str], N
     """True if the person has left, so that their server was closed now, as all their answers are pulled."""
     if person.left_on is None or not _is_pulled(ws, person.assessor):
         return False
-    servers.close(ws, person.assessor)
+    folder = servers.studio_folder(ws, person.assessor)
+    (folder / servers.CLOSED).touch()  # first, so that nothing starts it again
+    server.down(folder)
     tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
     return True
 
@@ -211,7 +213,7 @@ def _close_if_pulled(ws: Workspace, person: Assessor, *, tell: Callable[[str], N
 def _refuse_once_sent(ws: Workspace, *, shared: bool) -> None:
     """Raise InputError if tasks were sent, since the mode cannot change any more."""
     with ws.reading() as session:
-        if any(project.remote_id is not None for project in projects.read_projects(session)):
+        if projects.sent_projects(session):
             raise InputError(
                 f'isolation = "{ws.settings.judging.isolation}" in annot.toml, and tasks were sent',
                 hint="leave out --shared" if shared else "use --shared: the people of this study share one server",
@@ -251,14 +253,13 @@ def _check_domain(ws: Workspace, domain: Front, names: Sequence[str | None], *, 
 def _is_pulled(ws: Workspace, person: str) -> bool:
     """True if the person's server has no answers that are not on record."""
     with ws.reading() as session:
-        sent = [project for project in projects.read_projects(session) if project.assessor == person]
+        sent = [project for project in projects.sent_projects(session) if project.assessor == person]
     with servers.connect(ws, person=person) as gateway:
         identity = gateway.identity()
         return not any(
-            servers.count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
+            servers.count_unpulled(ws, project, gateway.snapshot(project.number)["tasks"])
             for project in sent
-            if project.server == identity and project.remote_id is not None
-            if gateway.project(project.remote_id) is not None
+            if project.server == identity and gateway.project(project.number) is not None
         )
 
 

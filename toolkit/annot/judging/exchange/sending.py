@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from html import unescape
 
 from annot.base.errors import FindingError
@@ -161,7 +160,7 @@ def _send(
             noted = projects.read_tasks(session, project.project)
             gone = withdrawn_ids(session)
         remote_id, project_notes = servers.bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
-        since = datetime.now(UTC).isoformat(timespec="milliseconds")
+        since = moment_now("milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)
         stale = _stale(listed, outgoing, questions_by_key, noted, gone)

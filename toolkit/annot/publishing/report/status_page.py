@@ -25,7 +25,7 @@ from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Num
 from annot.publishing.report.tables import Column, Columns, Table, capitalised, columns_for
 from annot.publishing.report.terminal import rendered, share_done, table_text
 from annot.store.models import Project, StoredRound
-from annot.study.outcome import STATES, states_of
+from annot.study.plain_pairs import STATES, states_of
 from annot.study.snapshot import Snapshot
 
 LEAST_PAPERS = 6
