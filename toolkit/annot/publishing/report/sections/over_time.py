@@ -22,6 +22,7 @@ from annot.publishing.report.tables import (
     table,
 )
 from annot.publishing.report.verdict import lines_of_all_queries
+from annot.ranking.index import trained_version
 from annot.store.papers import count_papers
 
 MOST_DRAWN = len(figures.MARKERS)
@@ -38,6 +39,8 @@ class VersionSize:
     pairs: int
     """Pairs with a final grade."""
     judgements: int
+    words: str
+    """Version on whose documents the vectors were trained by which this one ranks."""
 
 
 def history(study: Study) -> tuple[VersionSize, ...]:
@@ -51,6 +54,7 @@ def history(study: Study) -> tuple[VersionSize, ...]:
             len(then.queries),
             len(then.outcome.decisions),
             sum(judgement.counts for judgement in then.outcome.judgements),
+            trained_version(ws.settings.word_vectors.trained_in, corpora, corpus),
         )
         for corpus, then in snapshots.items()
     )
@@ -67,6 +71,7 @@ def body(study: Study) -> Iterator[Chapter]:
         Column[VersionSize]("Judged pairs", lambda size: size.pairs),
         Column[VersionSize]("Judgements", lambda size: size.judgements),
     ]
+    trained = Column[VersionSize]("Word vectors trained on", lambda size: size.words, "words")
     versions = [Column[VersionSize]("Version", lambda size: size.version)]
     counts = {column.heading: {size.version: int(str(column.cell(size))) for size in sizes} for column in columns}
     del counts["Queries"], counts["Judgements"]
@@ -91,7 +96,7 @@ def body(study: Study) -> Iterator[Chapter]:
                 figures.over_time(counts, scores, unit=f"{measure}, %"),
                 sentence("over_time.drawn", **values),
             ),
-            table("over-time", sizes, versions, columns, caption="over_time.sizes", words=words),
+            table("over-time", sizes, versions, [*columns, trained], caption="over_time.sizes", words=words),
             *scored,
         ),
     )
