@@ -371,7 +371,8 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
     asked = attrgetter("assessor", "query_id", "doc_id", "occasion")
-    twice = {key for key, times in Counter(map(asked, plan)).items() if times > 1}
+    keys = list(map(asked, plan))
+    twice = {key for key, times in Counter(keys).items() if times > 1} if len({*keys}) < len(keys) else ()
     looked_at = [row for row in plan if row.occasion > 1 or (twice and asked(row) in twice)]
     firsts = {(row.assessor, row.pair): row.position for row in plan if row.occasion == 1} if looked_at else {}
     for row in sorted(looked_at, key=attrgetter("assessor", "position")):

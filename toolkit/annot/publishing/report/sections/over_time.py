@@ -15,9 +15,8 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import (
     Chapter,
     Column,
-    Figure,
     Table,
-    sentence,
+    picture,
     sentences,
     table,
 )
@@ -90,12 +89,7 @@ def body(study: Study) -> Iterator[Chapter]:
         "The collection over time",
         sentences("over_time.body", **values),
         (
-            Figure(
-                "over-time",
-                sentence("over_time.figure", **values),
-                figures.over_time(counts, scores, unit=f"{measure}, %"),
-                sentence("over_time.drawn", **values),
-            ),
+            picture("over-time", figures.over_time(counts, scores, unit=f"{measure}, %"), "over_time.", **values),
             table("over-time", sizes, versions, [*columns, trained], caption="over_time.sizes", words=words),
             *scored,
         ),
