@@ -387,13 +387,8 @@ def open_index(
     # Vectors that are kept are trained on the documents of their version, if they are not there any more.
     own = places.kept or places
     trained_on = cache(lambda: open_corpus(own, ws.corpus, each=making, advance=advance) if places.kept else corpus)
-    by_tokens = any(method.vectors in (None, LSA) for method in chosen)
-    if by_tokens and not corpus.statistics("abstract", "words").running:
-        language = language_name(language_code(ws.settings.collection.language))
-        raise InputError(
-            f"{ws.corpus}: none of {counted(len(corpus), 'abstract')} has a word, expected texts in {language}",
-            hint="set `[collection] language` in annot.toml to the language of the texts",
-        )
+    if any(method.vectors in (None, LSA) for method in chosen):
+        _refuse_without_words(ws, corpus)
     loaded_words: dict[WordSource, word_vectors.WordVectors] = {}
     averaged: dict[Variant, search.VectorSource] = {}
     variants_of = grouped((variant.source, variant) for method in chosen for variant in method.averages)
@@ -485,6 +480,16 @@ def is_english(ws: Workspace) -> bool:
     texts = islice(papers.read_papers(ws.corpus, columns=("sentences", "language")), LOOKED_AT)
     languages = [language_of(" ".join(paper.sentences), paper.language or ENGLISH) for paper in texts]
     return sum(other != ENGLISH for other in languages) <= OTHERS * len(languages)
+
+
+def _refuse_without_words(ws: Workspace, corpus: Corpus) -> None:
+    """Raise InputError if the abstracts have no token."""
+    if not corpus.statistics("abstract", "words").running:
+        language = language_name(language_code(ws.settings.collection.language))
+        raise InputError(
+            f"{ws.corpus}: none of {counted(len(corpus), 'abstract')} has a word, expected texts in {language}",
+            hint="set `[collection] language` in annot.toml to the language of the texts",
+        )
 
 
 def words_place(ws: Workspace, places: Places, source: WordSource) -> Path:
