@@ -370,13 +370,13 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
 
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
-    asked = attrgetter("assessor", "query_id", "doc_id", "occasion")
-    keys = list(map(asked, plan))
+    question_of = attrgetter("assessor", "query_id", "doc_id", "occasion")
+    keys = list(map(question_of, plan))
     twice = {key for key, times in Counter(keys).items() if times > 1} if len({*keys}) < len(keys) else ()
-    looked_at = [row for row in plan if row.occasion > 1 or (twice and asked(row) in twice)]
+    looked_at = [row for row in plan if row.occasion > 1 or (twice and question_of(row) in twice)]
     firsts = {(row.assessor, row.pair): row.position for row in plan if row.occasion == 1} if looked_at else {}
     for row in sorted(looked_at, key=attrgetter("assessor", "position")):
-        if asked(row) in twice:
+        if question_of(row) in twice:
             yield f"{row.query_id} {row.doc_id}: assigned to {row.assessor} twice"
         if row.occasion == 1:
             continue
