@@ -69,14 +69,14 @@ class Gateway(Door):
             hint="nothing was changed; run the command again when the server works",
         )
 
-    def marked_projects(self, marker: str, *, beside: int | None = None) -> tuple[StudioProject, ...]:
-        """Every project that carries `marker`, the oldest first, without the one whose id is `beside`.
+    def marked_projects(self, marker: str, *, but: int | None = None) -> tuple[StudioProject, ...]:
+        """Every project that carries `marker`, the oldest first, without the one whose id is `but`.
 
         A creation that was killed may still be finished by a slow server, or repeated by one that found its database
         locked, in addition to the one that was made.
         """
         sign = _sign(marker)
-        numbers = [number for number, text in self._descriptions().items() if sign in text and number != beside]
+        numbers = [number for number, text in self._descriptions().items() if sign in text and number != but]
         return tuple(project for project in map(self.project, numbers) if project is not None)
 
     def markers(self) -> set[str]:
@@ -401,7 +401,7 @@ def deliver(
     task is deleted: no person is asked twice. If a person deleted the answer itself, the task stays.
     stale: unanswered tasks that are deleted, and sent again if they are among `tasks`. One of them stays until the
     others are sent: a server on SQLite gives the number of its last task again, and a person who has a deleted task
-    open would answer another pair with what they see.
+    open would answer another pair by the texts of this one.
     advance: called with the number of further tasks that are there, for a progress bar.
 
     Raises StudioError if the server refuses or loses tasks, and if people have annotated two copies of one:

@@ -32,8 +32,8 @@ from annot.study.workspace import Workspace, write_file
 # ----------------------------------------------------------------------------------------------------------------------
 # Signs on a server that a study was not judged blind: the kinds of problems, and those of one project.
 #
-# Pure functions over what was read from the server and what is on record. Each finding names a person by pseudonym,
-# says how many and which, and what the lead can do; none accuses anyone of cheating.
+# Pure functions of the server's tasks and the record. Each finding names a person by pseudonym, the pairs and their
+# number, and the remedy; none accuses anyone of cheating.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -527,9 +527,9 @@ def audited_project(
                 kept_keys.add(pair_key(*question))
     tasks, possible = gateway.pull(project.number), {**planned, **sent}
     filled_in = _filled_in(ws, gateway, project)
-    beside = "" if project.round in ROUND_ANSWERS else f" ({PARTS[project.round].title})"
+    purpose = "" if project.round in ROUND_ANSWERS else f" ({PARTS[project.round].title})"
     return AuditedProject(
-        person=f"{project.assessor}{beside}",
+        person=f"{project.assessor}{purpose}",
         push=PARTS[project.round].push,
         accounts=accounts,
         counted={key: frozenset(ids) for key, ids in counted.items()},

@@ -56,6 +56,10 @@ MissingAnnotation = tuple[AnnotationHistory[Any], str]
 """An annotation on record that the server no longer has as it was, and the reason."""
 
 
+Cursors = dict[int, "PullCursor"]
+"""Cursors by our number of the project."""
+
+
 class CollectedProject(NamedTuple):
     """All annotations of one person's project, compared with the record."""
 
@@ -106,7 +110,7 @@ def collect(
     *,
     hint: str,
     advance: Advance,
-    cursors: dict[int, PullCursor] | None = None,
+    cursors: Cursors | None = None,
     keep: bool,
 ) -> Iterator[CollectedProject]:
     """The annotations of each project of these parts on this server, one at a time, complete or not at all.
@@ -598,8 +602,8 @@ class Round(ABC):
     hint: str
     """Advice for a pull before any of its tasks were sent."""
     noted_as = ""
-    """Name under which a push is noted as made, if the round makes the collection: then it sends what annot.toml says
-    and puts each change on record. Other rounds send what is on record."""
+    """Name under which a push is noted as made, if the round makes the collection: then it sends the settings of
+    annot.toml and puts each change on record. Other rounds send the settings on record."""
 
     @abstractmethod
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
@@ -622,12 +626,7 @@ class Round(ABC):
 
 
 def pull_round(
-    ws: Workspace,
-    round: Round,
-    options: RoundOptions,
-    *,
-    advance: Advance,
-    cursors: dict[int, PullCursor] | None = None,
+    ws: Workspace, round: Round, options: RoundOptions, *, advance: Advance, cursors: Cursors | None = None
 ) -> PullResult:
     """Fetch and record each project of the round, server by server. cursors: as `collect` takes it."""
     stored = {part.stored for part in round.parts}

@@ -536,7 +536,7 @@ def remove_duplicates(gateway: Gateway, project_id: int, *, marker: str, person:
 
     A server that found its database locked repeats a creation, and the duplicate stays, for an assessor to open.
     """
-    duplicates = gateway.marked_projects(marker, beside=project_id)
+    duplicates = gateway.marked_projects(marker, but=project_id)
     empty = [duplicate for duplicate in duplicates if not (duplicate.tasks or duplicate.annotations)]
     for duplicate in empty:
         gateway.delete_project(duplicate.project_id)
