@@ -326,7 +326,7 @@ def read_annotation(
     if changed_by is not None and changed_by not in {account, *own_accounts}:
         flags.append(f"{EDITED} {changed_by}, not by its author")
     grade, cannot_judge = _judgement(results, grades, flags)
-    differences = [cause for cause in _given(results, SETTLED_BY, "choices") if cause in _DIFFERENCES]
+    differences = [cause for cause in _values_of(results, SETTLED_BY, "choices") if cause in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return ReadAnnotation(
         asked=asked,
@@ -370,8 +370,8 @@ def write_result(
 
 
 def _judgement(results: list[dict[str, Any]], grades: Sequence[int], flags: list[str]) -> tuple[int | None, str | None]:
-    rated = _given(results, RATING, "choices")
-    reasons = _given(results, REASON, "choices")
+    rated = _values_of(results, RATING, "choices")
+    reasons = _values_of(results, REASON, "choices")
     if not rated:
         flags.append("no grade")
         return None, None
@@ -392,12 +392,12 @@ def _judgement(results: list[dict[str, Any]], grades: Sequence[int], flags: list
 
 
 def _comment(results: list[dict[str, Any]]) -> str | None:
-    written = (text for name in (COMMENT, NEEDED_COMMENT) for text in _given(results, name, "text"))
+    written = (text for name in (COMMENT, NEEDED_COMMENT) for text in _values_of(results, name, "text"))
     texts = [text.strip() for text in written if isinstance(text, str)]
     return " ".join(filter(None, texts)) or None
 
 
-def _given(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
+def _values_of(results: list[dict[str, Any]], control: str, kind: str) -> list[Any]:
     """Values that were chosen or written with one control."""
     values = [item.get("value") for item in results if item.get("from_name") == control]
     chosen = [value.get(kind) for value in values if isinstance(value, dict)]

@@ -232,14 +232,14 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
         yield from _findings(kind, audited, answers.get(kind, {}))
 
 
-def _given(task: PulledTask) -> list[Payload]:
+def _uncancelled(task: PulledTask) -> list[Payload]:
     return [annotation for annotation in task.annotations if not annotation.get("was_cancelled")]
 
 
 def _which(copies: Sequence[PulledTask]) -> str:
     """Advice on the tasks of one pair to delete: an answered task stays, and without any answer the first task."""
     in_order = sorted(copies, key=lambda task: task.task_id or 0)
-    answered = [task for task in in_order if _given(task)]
+    answered = [task for task in in_order if _uncancelled(task)]
     if len(answered) > 1:
         numbers = " and ".join(str(task.task_id) for task in answered)
         return f"one of {numbers}, once the person has said which answer is right (the latest counts)"
@@ -252,7 +252,7 @@ def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, 
     """Findings of `ANSWERS` that the tasks of one pair show, with the day of the last such answer."""
     kinds: dict[str, str] = {}
     counted = audited.counted.get(key, frozenset())
-    answers = [_given(task) for task in copies]
+    answers = [_uncancelled(task) for task in copies]
     if counted and not any(answers) and key not in audited.kept:
         kinds["answer gone"] = ""
     for of_task in answers:
@@ -284,7 +284,7 @@ def _others(kind: str, audited: AuditedProject) -> str:
         id_of(annotation.get(field))
         for task in audited.tasks
         if task.key is not None and task.key in audited.questions
-        for annotation in _given(task)
+        for annotation in _uncancelled(task)
         if _by_another(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
     }
     whose = {

@@ -98,7 +98,7 @@ class LabelsRound(collecting.Round):
             ]
 
         check_outgoing(ws, spread({}))
-        return collecting.PreparedPush(spread({} if dry_run else _given(ws, everyone, names, questions)), checked=True)
+        return collecting.PreparedPush(spread({} if dry_run else _owners(ws, everyone, names, questions)), checked=True)
 
     def record(
         self, ws: Workspace, collected: collecting.CollectedProject, options: collecting.RoundOptions
@@ -240,7 +240,7 @@ class _LabelledPapers:
         """Moments of the corrections that are on record with one."""
 
 
-def _given(
+def _owners(
     ws: Workspace, everyone: Sequence[str], names: Sequence[str], tasks: Mapping[PairKey, Any]
 ) -> dict[PairKey, str]:
     """The person who already has a paper, by its question. Raises StudioError if a server cannot be reached."""
