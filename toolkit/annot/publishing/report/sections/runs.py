@@ -544,7 +544,7 @@ def _errors(study: Study) -> Table:
                     share_of_counts(
                         [cases[run, query_id, error] for query_id in ranked],
                         [possible[query_id] for query_id in ranked],
-                        level=study.level,
+                        level=study.settings.agreement.level,
                         topics=topics,
                     )
                     for error, possible in kinds.items()
