@@ -74,7 +74,7 @@ def body(study: Study) -> Iterator[Chapter]:
     measure, scored = "", tuple[Table, ...]()
     if not isinstance(evaluated, Undefined):
         facet = lines_of_all_queries(evaluated)[0][0].facet
-        measure, scored = evaluated.measure, tuple(scores_by_version(evaluated))
+        measure, scored = evaluated.measure, tuple(scores_by_version(evaluated, facet))
         for row in evaluated.by_version:
             if row.facet == facet:
                 scores.setdefault(row.run, {})[row.corpus] = Number(row.value, MEASURE, row.interval)
