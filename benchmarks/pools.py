@@ -1,12 +1,13 @@
 """Time pools of six rankings over a made-up corpus, stage by stage, next to the obvious script.
 
-    python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34] [--untrained] [--counts]
+    python benchmarks/pools.py FOLDER [--papers 100000] [--queries 34] [--untrained] [--counts] [--grow 5000]
 
 Makes the corpus, runs `obvious_pools.py` on it, then `annot`, each command in a process of its own. Word vectors are
 trained with the same settings on both sides (200 numbers, 5 passes, words that occur 5 times, two workers), or are
-random (`--untrained`); with `--counts`, `annot` takes count vectors instead. Prints for each stage wall and processor
-seconds, and the peak of memory in MB: the proportional set of the process and of all it has started, read ten times a
-second; in brackets without mapped files.
+random (`--untrained`); with `--counts`, `annot` takes count vectors instead. `--grow` then adds a version of the
+corpus with so many new papers, and prints the share of the processor seconds of making all that it takes. Prints for
+each stage wall and processor seconds, and the peak of memory in MB: the proportional set of the process and of all it
+has started, read ten times a second; in brackets without mapped files.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class Cost(NamedTuple):
 COMMAND = Command(
     __doc__,
     paths=("folder",),
-    options={"papers": 100_000, "queries": 34, "without-obvious": False, "untrained": False, "counts": False},
-    smallest="FOLDER --papers 400 --queries 2 --without-obvious --untrained",
+    options={"papers": 100_000, "queries": 34, "without-obvious": False, "untrained": False, "counts": False}
+    | {"grow": 0},
+    smallest="FOLDER --papers 400 --queries 2 --without-obvious --untrained --grow 40",
     seconds=lambda options: (
         25 + options.papers * (0.0005 if options.untrained else 0.003) * (1 if options.without_obvious else 2)
     ),
@@ -78,7 +80,10 @@ def main() -> None:
     if not options.without_obvious:
         obvious(corpus, options.queries, words)
     study = options.folder / "study"
-    annot(study, corpus, papers=options.papers, queries=options.queries, words=words, counts=options.counts)
+    new = options.folder / f"{options.grow}-new.jsonl"
+    write_corpus(new, papers=options.grow, seed=14, prefix="new-")
+    sizes = {"papers": options.papers, "queries": options.queries, "counts": options.counts}
+    annot(study, corpus, words=words, new=new if options.grow else None, **sizes)
 
 
 def obvious(corpus: Path, queries: int, words: Path | None) -> None:
@@ -94,7 +99,9 @@ def obvious(corpus: Path, queries: int, words: Path | None) -> None:
     row("obvious: all but word2vec", rest)
 
 
-def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path | None, counts: bool) -> None:
+def annot(
+    study: Path, corpus: Path, *, papers: int, queries: int, words: Path | None, counts: bool, new: Path | None
+) -> None:
     rows = np.random.default_rng(0).choice(papers, queries + 1, replace=False)
     chosen = study.parent / "queries.csv"
     chosen.write_text("paper_id,facet,sentences\n" + "".join(f"{row},method,1\n" for row in rows[:-1]))
@@ -102,6 +109,8 @@ def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path |
     settings = study / "annot.toml"
     text = re.sub(r"\n\[word_vectors\][^[]*", "\n", settings.read_text()) + SETTINGS
     settings.write_text(text.replace("cbow200", "ppmi200") if counts else text)
+    growth = ("--version", "2", "--reason", "more papers")
+    seconds: dict[str, float] = {}
     for name, command in {
         "corpus add": ("corpus", "add", corpus),
         "facets": ("facets",),
@@ -113,10 +122,20 @@ def annot(study: Path, corpus: Path, *, papers: int, queries: int, words: Path |
         "pool again": ("pool", *ARMS),
         "query add, one more": ("query", "add", str(rows[-1]), "--facet", "method", "--sentences", "1"),
         "pool, one more": ("pool", *ARMS, "--query", f"{rows[-1]}-method"),
+        **({"corpus add, grown": ("corpus", "add", new, *growth)} if new else {}),
+        **({"facets, grown": ("facets",), "index, grown": ("index",)} if new else {}),
+        **({"pool, grown": ("pool", "--grow")} if new else {}),
     }.items():
         if name == "index, word vectors there" or (words and name == "index"):
             forget_all_but_words(study)
-        row(f"annot {name}", run(*command, folder=study))
+        cost = run(*command, folder=study)
+        row(f"annot {name}", cost)
+        seconds[name] = cost.processor
+    if new:
+        making = sum(seconds[name] for name in ("corpus add", "facets", "index", "pool"))
+        growing = sum(seconds[f"{name}, grown"] for name in ("corpus add", "facets", "index"))
+        ranking = seconds["pool, grown"]
+        print(f"growing: {growing / making:.2f} of making; with the ranking: {(growing + ranking) / making:.2f}")
 
 
 def forget_all_but_words(study: Path) -> None:
@@ -190,15 +209,16 @@ def row(name: str, cost: Cost) -> None:
     print(f"{name:44} {cost.wall:8.1f} {cost.processor:8.1f} {cost.peak_mb:7.0f} ({cost.own_mb:.0f})", flush=True)
 
 
-def write_corpus(path: Path, *, papers: int, seed: int) -> None:
-    """Write made-up papers as JSON lines; the ids are the numbers from 0, the same seed gives the same bytes.
+def write_corpus(path: Path, *, papers: int, seed: int, prefix: str = "") -> None:
+    """Write made-up papers as JSON lines; the ids are the numbers from 0 after the prefix, and the same seed gives the
+    same bytes.
 
     Words follow a Zipf-Mandelbrot law; each paper has one of 300 topics, from whose 400 words 18% of its running words
     come; 3 to 20 sentences (mean 7.2) of 5 to 60 words (mean 21), so about 154 words each.
     """
     with path.open("w", encoding="utf-8") as file:
         for number, (title, abstract) in enumerate(texts(papers, seed)):
-            file.write(json.dumps({"paper_id": str(number), "title": title, "abstract": abstract}) + "\n")
+            file.write(json.dumps({"paper_id": f"{prefix}{number}", "title": title, "abstract": abstract}) + "\n")
 
 
 def write_word_vectors(path: Path, *, dimensions: int) -> None:

@@ -81,8 +81,8 @@ def unseen(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     in_small_groups(folder, rows=SMALL)
     add_vectors(folder)
 
-    def hidden(corpus: Path, url: str) -> list[RowGroups]:
-        groups = groups_for(corpus, url)
+    def hidden(corpus: Path, url: str, last: str | None = None) -> list[RowGroups]:
+        groups = groups_for(corpus, url, last)
         return [group._replace(path=Path("/nowhere") / group.path.name) for group in groups] if url else groups
 
     groups_for = papers.groups_for

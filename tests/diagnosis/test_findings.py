@@ -21,7 +21,7 @@ def test_a_finding_comes_with_its_size_and_its_interval() -> None:
     assert (finding.n, finding.queries, finding.either) == (1000, 50, False)
     assert told(one).startswith(f"Assessor {planted.assessor} graded 0.")
     assert "grades higher than" in told(one)
-    assert "95% interval 0." in told(one)
+    assert "95% interval [0." in told(one)
     assert "over 50 queries, p < 0.001)." in told(one)
 
 

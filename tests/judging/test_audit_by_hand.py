@@ -44,7 +44,7 @@ class Server:
         filled_in: Sequence[Prediction] = (),
         project: StudioProject | None = None,
     ) -> None:
-        self.accounts, self.markers, self.filled_in, self.found = accounts or {}, markers, filled_in, project
+        self.accounts, self.marked, self.filled_in, self.found = accounts or {}, markers, filled_in, project
 
     def user_ids(self) -> dict[str, int]:
         return dict(self.accounts)
@@ -52,8 +52,8 @@ class Server:
     def whoami(self) -> int:
         return 1
 
-    def projects_by_marker(self, _begin: str) -> Sequence[str]:
-        return self.markers
+    def markers(self) -> Sequence[str]:
+        return self.marked
 
     def predictions(self, _number: int) -> Sequence[Prediction]:
         return self.filled_in

@@ -107,8 +107,10 @@ def test_the_secrets_of_a_server_are_in_all_of_its_files(tmp_path: Path) -> None
     assert found.addresses == {"lead@annot.example", "ann@x", "bob@x", "c@x"}
     assert found.names == {"Bob Builder"}
     assert found.tokens == {"p-lead", "t-lead", "p-ann", "t-else", "s-env", "t-db", "t-old"}
-    more = LocalSecrets(frozenset({"new@x"}), frozenset(), frozenset({"t-new"}))
-    assert LocalSecrets.union([found, more]).addresses == found.addresses | {"new@x"}
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "passwords.tsv").write_text("a2\tnew@x\tp-new\n", encoding="utf-8")
+    assert local_secrets(tmp_path, more).addresses == found.addresses | {"new@x"}
     (tmp_path / "elsewhere.json").write_text("{", encoding="utf-8")
     with pytest.raises(StudioError, match=r"elsewhere\.json: cannot be read"):
         local_secrets(tmp_path)

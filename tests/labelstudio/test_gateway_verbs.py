@@ -52,13 +52,12 @@ def test_instructions_open_by_themselves_if_there_are_any_and_until_they_are_tol
 def test_projects_are_listed_by_marker_the_oldest_first(fake: StudioInMemory, gateway: Gateway) -> None:
     one, two, three = (gateway.create_project(spec(marker)) for marker in ("small/judge/a1", "small/judge/a1", "x/y/z"))
     fake.projects[three]["description"] += " and [more]"
-    assert gateway.projects_by_marker("") == {"small/judge/a1": one, "x/y/z": three}
-    assert gateway.projects_by_marker("small/") == {"small/judge/a1": one}
+    assert gateway.markers() == {"small/judge/a1", "x/y/z"}
     assert [project.project_id for project in gateway.marked_projects("small/judge/a1")] == [one, two]
     assert [project.project_id for project in gateway.marked_projects("small/judge/a1", beside=one)] == [two]
     assert gateway.find_project("small/judge/a2") is None
-    fake.projects[1]["description"] = None
-    assert gateway.projects_by_marker("nothing") == {}
+    fake.projects[three]["description"] = None
+    assert gateway.markers() == {"small/judge/a1"}
 
 
 def test_a_project_that_ends_while_projects_are_listed_is_left_out(fake: StudioInMemory, gateway: Gateway) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Gold, PairKey, Paper, Topic
+from annot.base.records import Gold, PairKey, Paper, Query, Topic
 from annot.base.words import ENGLISH
 from annot.judging.exchange.outgoing import TaskMaterial, tasks_of
-from annot.labelstudio.tasks import whole_pair
+from annot.labelstudio.tasks import judge_task
 from annot.store import trials
 from annot.study.workspace import Workspace
 from annot_opinions.prompts import Prompts, as_seen
@@ -76,8 +76,19 @@ def test_the_quoted_text_is_what_the_screen_shows(ws: Workspace) -> None:
 @pytest.mark.parametrize("opened", [True, False])
 def test_a_topic_is_quoted_with_all_that_its_reader_can_unfold(opened: bool) -> None:
     topic = Topic("T1", "Bees & hives", "Why do bees\n\nleave?", "Relevant: swarms.\n\nNot relevant: wasps.")
-    html = whole_pair("whole", topic, Paper("d", "", ("One.",)), first=opened, fold_after=500, mark_terms=False)
-    assert as_seen(html) == (
+    task = judge_task(
+        asked=PairKey("q", "d"),
+        query=Query("q", "T1", "whole", ()),
+        topic=topic,
+        document=Paper("d", "", ("One.",)),
+        facet_help="",
+        facet_labels=(),
+        progress="",
+        first=opened,
+        fold_after=500,
+        mark_terms=False,
+    )
+    assert as_seen(task["data"]["pair_html"]) == (
         "| Topic: Bees & hives\n| Why do bees\n| leave?\n| Narrative:\n| Relevant: swarms.\n| Not relevant: wasps.",
         "| Document:\n| One.",
     )

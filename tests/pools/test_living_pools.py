@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from annot.base.errors import InputError
@@ -19,7 +20,7 @@ from annot.store.pools import read_corpus_versions, read_pools
 from annot.study.workspace import Workspace
 from command_line import Result, annot, annot_done
 from sklearn.feature_extraction.text import TfidfVectorizer
-from study_stages import DEMO, copied, files_of, quietly
+from study_stages import DEMO, copied, files_of, quietly, set_in
 
 NEW = [f"new-{number}" for number in range(6)]
 
@@ -117,6 +118,48 @@ def test_old_documents_stay_in_their_order_and_new_ones_have_two_ranks(second: W
         }
         among_new = [doc_id for doc_id in ranking if doc_id in NEW]
         assert ranks == {doc_id: (ranking.index(doc_id) + 1, at) for at, doc_id in enumerate(among_new, start=1)}
+
+
+BY_WORDS = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200", "fabs_tfidfppmi200", "lsa")
+
+
+def test_a_run_of_an_earlier_version_is_the_same_bytes_as_in_its_time(ws: Workspace) -> None:
+    """Weights of terms, lengths and vectors come from the documents of that version, also if its index is gone."""
+    annot_done("run", *BY_WORDS, "--replace", folder=ws.root)
+    then = {tag: ws.run_file(tag).read_bytes() for tag in BY_WORDS}
+    trained = {tag: facts_of_run(ws.run_file(tag)) for tag in BY_WORDS}
+    annot_done("corpus", "add", six(ws).name, "--version", "2027", "--reason", "May", folder=ws.root)
+    grow(ws)
+    annot_done("run", *BY_WORDS, folder=ws.root)
+    annot_done("index", "--clean", folder=ws.root)
+    annot_done("run", *BY_WORDS, "--corpus", "1", folder=ws.root)
+    for tag in BY_WORDS:
+        assert ws.run_file(tag).read_bytes() != then[tag], tag
+        assert ws.run_file(f"1/{tag}").read_bytes() == then[tag], tag
+    # Vectors are kept, unless annot.toml says otherwise; `annot corpus show` says which version they are of.
+    by_vectors = BY_WORDS[2:5]
+    kept = {tag: facts_of_run(ws.run_file(tag))["word_vectors"]["sha256"] for tag in by_vectors}
+    assert kept == {tag: trained[tag]["word_vectors"]["sha256"] for tag in by_vectors}
+    assert (
+        "version 2027: 6 papers came; word vectors of version 1" in annot_done("corpus", "show", folder=ws.root).stdout
+    )
+    set_in(ws.root, {"word_vectors": {"trained_in": ["2027"]}})
+    annot_done("run", *BY_WORDS, folder=ws.root)
+    for tag in by_vectors:
+        anew = facts_of_run(ws.run_file(tag))["word_vectors"]
+        assert (anew["sha256"] != kept[tag], anew["abstracts"]) == (True, trained[tag]["word_vectors"]["abstracts"] + 6)
+    annot_done("run", *BY_WORDS, "--corpus", "1", folder=ws.root)
+    assert all(ws.run_file(f"1/{tag}").read_bytes() == then[tag] for tag in BY_WORDS)
+    assert (
+        "version 2027: 6 papers came; word vectors of version 2027"
+        in annot_done("corpus", "show", folder=ws.root).stdout
+    )
+
+
+def facts_of_run(path: Path) -> dict[str, Any]:
+    """Settings in the metadata of a run."""
+    settings: dict[str, Any] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["settings"]
+    return settings
 
 
 def test_every_version_is_drawn_again_from_the_files(second: Workspace) -> None:

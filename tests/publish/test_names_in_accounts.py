@@ -114,7 +114,7 @@ def test_people_come_from_lines_and_from_objects() -> None:
 def test_a_local_server_keeps_addresses_names_and_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = LocalSecrets(frozenset({"lead@x.example"}), frozenset({"Berta Quill"}), frozenset({"t" * 40, "short"}))
     monkeypatch.setattr(leaks, "studio_folders", lambda ws: ("folder",))
-    monkeypatch.setattr(leaks, "local_secrets", lambda folder: kept)
+    monkeypatch.setattr(leaks, "local_secrets", lambda *folders: kept)
     assert found() == {"e-mail": {"lead@x.example"}, "name": {"Berta Quill"}, "token": {"t" * 40}}
 
 

@@ -20,6 +20,7 @@ from annot.ranking import count_vectors, index, word_vectors
 from annot.ranking.corpus import Corpus
 from annot.ranking.count_vectors import SETTINGS, CountSettings
 from annot.ranking.index import changed_folders, open_index, parts_of
+from annot.store.database import open_store
 from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from indexed import corpus_of
@@ -189,6 +190,7 @@ def ws(tmp_path: Path, papers: list[Paper], monkeypatch: pytest.MonkeyPatch) -> 
     """A study with six shards."""
     monkeypatch.setattr(index, "PAPERS", 7)
     workspace = Workspace(tmp_path, Settings())
+    open_store(workspace.database_url).close()
     for number, start in enumerate(range(0, len(papers), 7)):
         with PaperWriter(workspace.corpus, name=f"{number}.parquet") as writer:
             for paper in papers[start : start + 7]:

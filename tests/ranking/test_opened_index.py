@@ -19,6 +19,7 @@ from annot.ranking.index import changed_folders, faults_of, lsa_place, open_inde
 from annot.ranking.methods import METHODS, RankingInputs
 from annot.ranking.vectors import Vectors
 from annot.steps.vectors import parsed_memory
+from annot.store.database import open_store
 from annot.store.papers import PaperWriter
 from annot.study.workspace import Workspace
 from indexed import write_vectors
@@ -35,6 +36,7 @@ def write_corpus(ws: Workspace, texts: tuple[str, ...], *, file: str = "a") -> N
 @pytest.fixture
 def ws(tmp_path: Path) -> Workspace:
     found = Workspace(tmp_path, Settings()).replaced("word_vectors", dimensions=4, min_count=1, epochs=1)
+    open_store(found.database_url).close()
     write_corpus(found, TEXTS)
     return found
 

@@ -213,6 +213,6 @@ def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what
     assert before.raw != after.raw
     assert isinstance(disputed := values["disputed"], Number)
     assert disputed.raw == pytest.approx(3 / 9)
-    assert (values["level"], values["assessors"], values["judged"], values["unfinished"]) == ("95", 2, 2, 5)
+    assert (values["level"], values["assessors"], values["judged"], values["unfinished"]) == ("95%", 2, 2, 5)
     assert values["facets"] == [("aim", 2), ("way", 1)]
     assert (values["effect"], values["tau"], values["order_changes"], values["known"]) == (None, None, "", False)

@@ -12,9 +12,9 @@ from annot.base.stats.values import Estimate, Finish, Interval, Undefined
 from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
-from annot.publishing.report.cells import HOURS, Number
-from annot.publishing.report.status_page import _ends, _figure, _link, _missing, _shown, moment, tables
-from annot.study.outcome import states_of
+from annot.publishing.report.cells import HOURS, Number, measured
+from annot.publishing.report.status_page import _figure, _link, _missing, _shown, moment, tables
+from annot.study.plain_pairs import states_of
 
 NOW = datetime(2031, 3, 14, 18, 0)
 NONE = Undefined("nothing yet")
@@ -60,12 +60,10 @@ def test_a_project_has_a_link_if_it_is_on_the_web() -> None:
         assert link(address, 3) == project_url(address, 3)
 
 
-def test_figures_have_the_digits_of_their_interval_and_ends_only_if_they_differ() -> None:
+def test_figures_have_the_digits_of_their_interval() -> None:
     wide = Estimate(5.234, Interval(4.8, 5.9, 0.95, "prediction"))
-    assert (_figure(wide, HOURS), _ends(wide, HOURS)) == ("5.2", "4.8 to 5.9")
-    narrow = Estimate(5.234, Interval(5.23, 5.24, 0.95, "prediction"))
-    assert (_figure(narrow, HOURS), _ends(narrow, HOURS)) == ("5.2", "")
-    assert _ends(Estimate(5.234, NONE), HOURS) == ""
+    assert measured(wide, HOURS).parts(precise=False) == (_figure(wide, HOURS), "[4.8, 5.9]") == ("5.2", "[4.8, 5.9]")
+    assert measured(Estimate(5.234, NONE), HOURS).parts(precise=False) == ("5.2", "")
     assert _figure(5.26, HOURS) == "5.3"
     assert _missing(1.0, NONE, Undefined("later")) == "nothing yet"
     assert _missing(1.0) == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -221,7 +222,6 @@ def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_sc
     assert "annot run fabs_ppmi200 --corpus 2026" in said.stderr
     done("run", "fabs_tfidf", "fabs_bm25", "--corpus", "2026")
     again = done("evaluate", "--corpus", "2026", "--json").data
-    # All documents of the corpus have their part in the weights of terms; the pools are those of the version.
     for data, file, folder in (
         (now, "qrels.txt", judged.ws.runs),
         (again, "qrels-2026.txt", judged.ws.runs / "2026"),
@@ -237,7 +237,30 @@ def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_sc
                 assert found["values"]["nDCG"] == pytest.approx(expected[query_id]["ndcg"], abs=1e-6)
     assert annot("run", "--corpus", "2025", folder=judged.folder).exit_code == 2
     about = json.loads((judged.ws.runs / "2026" / "fabs_bm25.json").read_text("utf-8"))
-    assert (about["settings"]["corpus"], about["settings"]["weights_from"]) == ("2026", "2027")
+    assert about["settings"]["corpus"] == "2026"
+    # A run of this year on last year's qrels: the documents that came since are named; a run of that year has none.
+    of_2026 = ("--qrels", "exports/qrels-2026.txt")
+    warned = done("evaluate", "exports/runs/fabs_bm25.run", *of_2026, "--json")
+    documents = len({*run_of(judged.ws.run_file("fabs_bm25"))})
+    for words in (f"1 of its {documents} documents are not in version 2026", f": {NEW};", "ranks version 2027,"):
+        assert words in warned.stderr
+    assert warned.data["corpus"] == "2026"
+    assert "are not in" not in done("evaluate", "exports/runs/2026/fabs_bm25.run", *of_2026).stderr
+    assert "are not in" not in done("evaluate", "fabs_bm25", "--qrels", "exports/qrels.txt").stderr
+    mixed = annot("evaluate", "exports/runs/2026/fabs_tfidf.run", "fabs_bm25", *of_2026, folder=judged.folder)
+    assert (mixed.exit_code, "runs of several versions" in mixed.message()) == (2, True)
+    # The document is withdrawn now: the qrels of this year do not have it, and the run still ranks it.
+    withdraw(judged.ws, [NEW], reason="retracted", version=VersionWanted(), dry_run=False)
+    done("qrels")
+    assert (
+        f"are not in version 2027 of the corpus, which exports/qrels.txt is of: {NEW};"
+        in done("evaluate", "fabs_bm25", "--qrels", "exports/qrels.txt").stderr
+    )
+
+
+def run_of(path: Path) -> list[str]:
+    """Documents in a run, each as often as it is ranked."""
+    return [line.split()[2] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(

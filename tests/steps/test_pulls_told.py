@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -172,9 +171,6 @@ def test_deletions_are_accepted_in_rounds_that_know_them(ws: Workspace, monkeypa
 
 
 def test_a_round_without_news_is_waited_for_if_another_has_some(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    round: Any = SimpleNamespace(after_pull=lambda _ws: ((), 7))
-    assert exchange._with_open(ws, round, brought(open=2)).open == 2
-    assert exchange._with_open(ws, round, brought(open=None)).open == 7
     for seen, news, expected in (({}, True, 40 * 2 + 1), ({}, False, 1), (None, True, 1)):
         quiet = brought(open=None)
         other = brought(row("j1", new=1), open=1) if news else brought(open=1)

@@ -29,7 +29,7 @@ def ws(tmp_path: Path) -> Workspace:
     return copied(Small(), "planned", tmp_path / "a 100% study")
 
 
-def verified(files: tuple[Path, ...], folder: Path) -> None:
+def verified(files: list[Path], folder: Path) -> None:
     """Refuse units that systemd would; the names of files end the lines that it prints."""
     for file in files:
         # In its own folder, since only there are the units of a timer found.
@@ -50,27 +50,26 @@ def test_the_unit_keeps_the_servers_up_and_may_use_the_port_of_https(
         service.write_service(ws)
     front.keep(front_folder(ws), Front("study.example.org"))
     monkeypatch.setenv("ANNOT_STUDIO_VENV", '/opt/a "label" studio')
-    units = service.write_service(ws)
-    (file,) = units.files
+    (file,), lines = service.write_service(ws)
     text = file.read_text(encoding="utf-8")
     assert "AmbientCapabilities=CAP_NET_BIND_SERVICE" in text
     assert "User=" in text
     assert "Restart=on-failure" in text
     assert text.count("100%% study") >= 1
-    assert [line.split()[:2] for line in units.lines] == [["sudo", "cp"], ["sudo", "systemctl"]]
-    assert units.lines[1].endswith(file.name)
-    verified(units.files, tmp_path)
+    assert [line.split()[:2] for line in lines] == [["sudo", "cp"], ["sudo", "systemctl"]]
+    assert lines[1].endswith(file.name)
+    verified([file], tmp_path)
 
 
 def test_the_timer_runs_every_night_and_no_unit_has_a_password(
     ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANNOT_DATABASE", "postgresql://annot:5ecre7@db.example.org/study")
-    units = service.write_nightly(ws, "03:15")
-    assert [file.suffix for file in units.files] == [".service", ".timer"]
-    assert "OnCalendar=*-*-* 03:15:00" in units.files[1].read_text(encoding="utf-8")
-    verified(units.files, tmp_path)
-    assert not any("5ecre7" in file.read_text(encoding="utf-8") for file in units.files)
+    files, _ = service.write_nightly(ws, "03:15")
+    assert [file.suffix for file in files] == [".service", ".timer"]
+    assert "OnCalendar=*-*-* 03:15:00" in files[1].read_text(encoding="utf-8")
+    verified(files, tmp_path)
+    assert not any("5ecre7" in file.read_text(encoding="utf-8") for file in files)
     private = front_folder(ws) / "environment"
     assert "5ecre7" in private.read_text(encoding="utf-8")
     assert private.stat().st_mode & 0o077 == 0
@@ -148,6 +147,7 @@ def test_servers_are_started_again_until_they_are_stopped(ws: Workspace, monkeyp
         if len(looks) == 3:
             marker.unlink()
 
-    service.stay(ws.root, start=lambda ws: started.append(ws.root), wait=wait, tell=print)
+    monkeypatch.setattr(service.time, "sleep", wait)
+    service.stay(ws.root, start=lambda ws: started.append(ws.root), tell=print)
     assert len(looks) == 3
     assert started == [ws.root], "once, for the look at which it had died"

@@ -473,13 +473,12 @@ def _answer(
 
     sent: the tasks that matter, with what is predicted on them; None if all do.
     """
-    assert project.remote_id is not None
     done = 0
     with Gateway(project.url, token, keys=lambda: keys) as gateway:
-        tasks = [(split_key(task.key), task) for task in gateway.tasks_of(project.remote_id) if task.key is not None]
+        tasks = [(split_key(task.key), task) for task in gateway.tasks_of(project.number) if task.key is not None]
         # A server that was ended between an answer and its count has the answer: Label Studio shows the task no more.
         first = next((task.task_id for _, task in tasks if not task.annotations), None)
-        looked_at = () if first is None else gateway.pull(project.remote_id, task_ids=[first])
+        looked_at = () if first is None else gateway.pull(project.number, task_ids=[first])
         uncounted = {task.key for task in looked_at if task.annotations}
         for pair_key, task in tasks:
             if sent is not None and pair_key not in sent:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import tomlkit
 from annot.base.errors import InputError
+from annot.base.names import percent
 from annot.base.records import Advance, Ranking, Source
 from annot.formats.trec import read_run
 from annot.judging.exchange import audit
@@ -149,7 +150,7 @@ def _judged(
 def _papers_asked(ws: Workspace, steps: Steps, watch: Watch) -> None:
     """Sentence labels, query papers with their facets, and pools from the packaged rankings."""
     labelled = facets.label(ws, model=None, dry_run=False, advance=_quietly)
-    share = f"; the packaged model agrees on {labelled.agreement:.0%}" if labelled.agreement else ""
+    share = f"; the packaged model agrees on {percent(labelled.agreement, 0)}" if labelled.agreement else ""
     steps.begin(f"facets: the corpus has a label for each sentence{share}")
     chosen = [(paper_id, facet) for paper_id, several in simulated_people.query_papers().items() for facet in several]
     for paper_id, facet in chosen:
@@ -200,9 +201,9 @@ def share_out(ws: Workspace, steps: Steps, sample: float | None = None) -> int:
 def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     """Measure a judged study and write its pages; returns the paths of the report and of the page for browsing."""
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=steps.tell)
-    alpha, percent = (getattr(table.groups[-1].before[name], table.best) for name in ("alpha_ordinal", "percent"))
+    alpha, equal = (getattr(table.groups[-1].before[name], table.best) for name in ("alpha_ordinal", "percent"))
     over = {"median": "medians over queries", "pooled": "of the whole pools, estimated from the sample"}[table.best]
-    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {percent:.0f}% equal grades ({over})")
+    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {equal:.0f}% equal grades ({over})")
     written = qrels.write(ws, partial=False)
     evaluated = evaluate.evaluate(
         ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=steps.tell
@@ -297,7 +298,7 @@ def _pools(ws: Workspace, steps: Steps, *, advance: Advance) -> None:
     trained = [value for method, value in overlap.items() if "tfidf" not in method or "cbow" in method]
     steps.begin(
         f"pools: {built.notes[0]}, drawn from the packaged rankings; newly trained ones share at "
-        f"least {100 * min(trained):.0f}% of the first {CLOSE} documents with them (tolerance {100 * TOLERANCE:.0f}%)"
+        f"least {percent(min(trained), 0)} of the first {CLOSE} documents with them (tolerance {percent(TOLERANCE)})"
     )
 
 

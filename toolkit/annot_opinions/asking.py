@@ -8,12 +8,11 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import httpx
 from annot.base.errors import InputError, ModelError
-from annot.base.names import counted
+from annot.base.names import counted, lasting, moment_now
 from annot.base.records import Advance
 from annot.base.settings import OpinionSettings
 from annot.labelstudio.http_client import TOO_MANY, asked_to_wait, is_loopback
@@ -456,7 +455,7 @@ class OpinionRequester:
     async def _send(self, question: ToAsk, prompt: str) -> tuple[ModelCall, ServerReply]:
         """One request, on record before it is sent and as soon as it is answered."""
         most = self._most_cost(prompt)
-        sent_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        sent_at = moment_now("milliseconds")
         key = (self.name, *question.pair, question.repeat, question.attempts)
         shown = self.shown_sha256[question.pair]
         call = ModelCall(*key, "sent", hash_of_text(prompt), sent_at, most, shown_sha256=shown)
@@ -525,7 +524,7 @@ class OpinionRequester:
             hint = "run the same command again then; what was answered is on record"
             if self.longest_wait < LONGEST_WAIT_IF_ASKED:
                 hint += ". With --long-waits it waits by itself, for a day at most"
-            asks = f"the server asks to wait {reply.wait:,.0f} s: {_words(reply)}"
+            asks = f"the server asks to wait {lasting(reply.wait)}: {_words(reply)}"
             self._error = ModelError(f"{address_of(self.settings)}: {asks}", hint=hint)
             return
         pause = self._pacing.note_failure(number, asked_wait=reply.wait, too_many=reply.too_many)
@@ -536,7 +535,7 @@ class OpinionRequester:
             self._error = self._unusable(reply, reason)
         elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
             slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
-            self.tell(f"{_words(reply)}; asking again in {pause:.0f} s{slower}")
+            self.tell(f"{_words(reply)}; asking again in {lasting(pause)}{slower}")
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
         """Leave out a pair on which the server gives no answer; stop if the pair is not the reason."""

@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from annot.base.names import counted, verb
+from annot.base.names import counted, percent, verb
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
@@ -569,7 +569,7 @@ def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
     unreadable, declined = (n / max(1, figures.n_pairs) for n in (figures.n_unreadable, figures.n_declined))
     if unreadable + declined > MOST_WITHOUT_GRADE:
         return OpinionVerdict.DOES_NOT_JUDGE, (
-            f"does not judge: {100 * unreadable:.0f}% of its answers cannot be read, {100 * declined:.0f}% say that "
+            f"does not judge: {percent(unreadable, 0)} of its answers cannot be read, {percent(declined, 0)} say that "
             "the pair cannot be judged"
         )
     if figures.n_compared < FEWEST_PAIRS:
@@ -581,7 +581,7 @@ def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
         share = figures.given[grade] / sum(figures.given.values())
         return (
             OpinionVerdict.DOES_NOT_JUDGE,
-            f"does not judge: it gives grade {grade} to {100 * share:.1f}% of the pairs",
+            f"does not judge: it gives grade {grade} to {percent(share, 1)} of the pairs",
         )
     if not _above(figures.rho):
         rho = _shown(figures.rho.value)

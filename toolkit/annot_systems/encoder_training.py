@@ -15,7 +15,7 @@ from typing import Any
 
 from annot.base.array_files import held_alone
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import sha256_of
+from annot.base.names import percent, sha256_of
 from annot.base.records import Advance, Paper
 from annot.corpus.corpus_facts import with_citations
 from annot.formats.input_files import csv_of, json_lines, opened
@@ -297,7 +297,7 @@ CURVE: Columns[Point] = Columns(
         Column("learning rate", lambda row: f"{row.learning_rate:.2g}"),
         Column("loss", lambda row: "" if row.train_loss is None else f"{row.train_loss:.4f}"),
         Column("dev loss", lambda row: f"{row.dev_loss:.4f}"),
-        Column("dev accuracy", lambda row: f"{100 * row.dev_accuracy:.1f}%"),
+        Column("dev accuracy", lambda row: percent(row.dev_accuracy, 1)),
     ],
 )
 """Table of the learning curve."""
@@ -391,7 +391,7 @@ def make(
 def line(point: Point, steps: int) -> str:
     """Line on one evaluation with the dev examples."""
     loss = "" if point.train_loss is None else f"loss {point.train_loss:.4f}, "
-    dev = f"dev loss {point.dev_loss:.4f}, dev accuracy {100 * point.dev_accuracy:.1f}%"
+    dev = f"dev loss {point.dev_loss:.4f}, dev accuracy {percent(point.dev_accuracy, 1)}"
     return f"step {point.step:,} of {steps:,}: {loss}{dev}"
 
 

@@ -122,6 +122,9 @@ WRONG: dict[str, Wrong] = {
     "evaluate: unknown measure": Wrong(
         "evaluate", "--measure ndgc@10", ("measure 'ndgc@10': not known", "nDCG@10"), "measured"
     ),
+    "evaluate: qrels and a version": Wrong(
+        "evaluate", "--qrels mine.txt --corpus 2026", ("found --corpus and --qrels, expected one of them",), "measured"
+    ),
     "evaluate: a comparison of one run": Wrong(
         "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
     ),

@@ -102,9 +102,9 @@ def known_query(known: Mapping[str, Query], name: str) -> Query:
     )
 
 
-def moment_now() -> str:
-    """Present moment in ISO 8601, UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def moment_now(precision: str = "seconds") -> str:
+    """Present moment in ISO 8601, UTC, to the second, or to `milliseconds`."""
+    return datetime.now(UTC).isoformat(timespec=precision)
 
 
 def moment_of(text: str | None) -> datetime | None:
@@ -141,6 +141,25 @@ def counted(n: int, name: str, plural: str = "") -> str:
 def whole(cell: Any) -> Any:
     """Number of things as every page and message has it, `1,498`; anything else as it is."""
     return f"{cell:,}" if isinstance(cell, int) and abs(cell) >= 1000 else cell
+
+
+def percent(share: float, digits: int | None = None) -> str:
+    """Share in percent as every page and message has it, with so many decimals, or those of a round figure.
+
+    >>> percent(0.95), percent(0.975), percent(2 / 3, 0)
+    ('95%', '97.5%', '67%')
+    """
+    return f"{100 * share:g}%" if digits is None else f"{100 * share:.{digits}f}%"
+
+
+def lasting(seconds: float) -> str:
+    """Duration in seconds, minutes or hours.
+
+    >>> lasting(12.3), lasting(340), lasting(9000)
+    ('12 s', '6 min', '2.5 h')
+    """
+    minutes = round(seconds / 60)
+    return f"{seconds:.0f} s" if seconds < 60 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 def plural_of(name: str) -> str:

@@ -271,6 +271,9 @@ class WordVectorSettings(Section):
     vectors differ each time. What was trained is kept, and pools are drawn from it."""
     sample: Annotated[int, Field(ge=0)] = 0
     """Abstracts to read, drawn at random; 0 reads all."""
+    trained_in: tuple[str, ...] = ()
+    """Versions of the corpus in which word vectors and `lsa` are trained again. All others keep those of the version
+    before."""
 
 
 class JudgingSettings(Section):

@@ -203,7 +203,7 @@ def status(
         back = changes.listing(ws)
         return listing(changes.RETURNED, back, empty="no pair was returned", notes=changes.notes(back))
     from annot.publishing.report.study_tables import PROGRESS
-    from annot.study.outcome import STATES
+    from annot.study.plain_pairs import STATES
     from annot.study.workspace import vocabulary_of
 
     state = step.status(ws)

@@ -1,6 +1,5 @@
 """Publish and keep: the report, the release, backups, checks, the local Label Studio and the doctor."""
 
-import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
@@ -326,10 +325,7 @@ def studio_up(
     if stay:
         from annot.steps import service
 
-        def start(study: "Workspace") -> None:
-            step.up(study, port=None, tell=say)
-
-        service.stay(ws.root, start=start, wait=time.sleep, tell=say)
+        service.stay(ws.root, start=lambda study: step.up(study, port=None, tell=say), tell=say)
     return _states(states)
 
 
@@ -358,8 +354,8 @@ def studio_service(ws: "Workspace") -> Output:
     """
     from annot.steps import service as step
 
-    units = step.write_service(ws)
-    return Output(units, "\n".join(units.lines))
+    files, lines = step.write_service(ws)
+    return Output({"files": files, "lines": lines}, "\n".join(lines))
 
 
 @command("studio nightly", alone=True, free_with="time", server=True)
@@ -381,8 +377,8 @@ def studio_nightly(
     from annot.steps import service as step
 
     if time is not None:
-        units = step.write_nightly(ws, time)
-        return Output(units, "\n".join(units.lines))
+        files, lines = step.write_nightly(ws, time)
+        return Output({"files": files, "lines": lines}, "\n".join(lines))
     with progress("pulling, backing up and checking") as advance:
 
         def pull(_: Path) -> "Sequence[AnnotError | None]":

@@ -57,6 +57,10 @@ def evaluate(
         bool, flag("--so-far", "With a sample: measure what is judged so far. This assumes that chance chose it.")
     ] = False,
     corpus: options.CorpusOption = None,
+    qrels: Annotated[
+        Path | None,
+        option("Qrels to measure with. Warns of documents that are not in their version of the corpus.", shown="all"),
+    ] = None,
 ) -> Output:
     """Print which run is best, whether that is certain, and which differences are significant:
     a row per run, a column per facet.
@@ -68,8 +72,9 @@ def evaluate(
     from annot.steps import evaluate as step
     from annot.study.workspace import vocabulary_of
 
+    one_of(corpus=corpus, qrels=qrels)
     if against is not None:
-        one_of(against=against, out=out)
+        one_of(against=against, out=out, qrels=qrels)
         compared = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(compared.differing if compared.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
@@ -86,6 +91,7 @@ def evaluate(
         tell=say,
         so_far=so_far,
         corpus=corpus,
+        qrels_file=qrels,
     )
     text = step.describe(evaluated, per_query=per_query, measured=every or len(measure or ()) > 1, paired=every)
     written = [] if out is None else [str(path) for path in step.write(evaluated, out)]

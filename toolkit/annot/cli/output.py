@@ -14,7 +14,7 @@ import typer
 
 from annot import __version__
 from annot.base.errors import AnnotError, FindingError
-from annot.base.names import shown
+from annot.base.names import lasting, shown
 from annot.base.records import Advance
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class SignOfLife:
                 now = time.monotonic()
                 if now - self._quiet_since >= PATIENCE and not self._over.is_set():
                     so_far = f" ({self.far})" if self.far else ""
-                    self._write(f"{self.command}: working, {now - self._begun:.0f} s{so_far}")
+                    self._write(f"{self.command}: working, {lasting(now - self._begun)}{so_far}")
 
 
 WAITING = SignOfLife()
@@ -221,14 +221,9 @@ def _lines(what: str) -> Advance:
         if done and total and now - last >= A_LINE_EVERY:
             last = now
             left = (now - begun) * (total - done) / done
-            say(f"{what}: {done:,} of {total:,} after {_lasting(now - begun)}, about {_lasting(left)} left")
+            say(f"{what}: {done:,} of {total:,} after {lasting(now - begun)}, about {lasting(left)} left")
 
     return advance
-
-
-def _lasting(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"{seconds:.0f} s" if seconds < 60 else f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 @contextmanager

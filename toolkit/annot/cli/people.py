@@ -119,8 +119,9 @@ def invite(
     The first letter estimates the number of pairs and hours. Run the command again after `annot plan` and `annot push`
     for a letter with the exact number and the link. For adjudicators, do this after `annot push adjudication`.
     """
+    from annot.publishing.report.tables import sentences
     from annot.steps import people as step
 
     days: dict[step.Role, date | None] = {"judge": until and until.date(), "adjudicate": settle_by and settle_by.date()}
     letters = step.invite(ws, tuple(assessors or ()), contact=contact, days=days, out=out)
-    return Output(letters, step.describe(letters), step.notes(letters))
+    return Output(letters, step.describe(letters), sentences("commands.letters", letters=letters))

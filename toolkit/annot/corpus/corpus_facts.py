@@ -112,18 +112,19 @@ def labels_where_asked(
     return {paper_id: ("",) * len(paper.sentences) for paper_id, paper in papers_by_id.items()}
 
 
-def current_sha256(ws: Workspace, *, keep: bool) -> str:
+def current_sha256(ws: Workspace, *, keep: bool, last: str | None = None) -> str:
     """Hash of the corpus, as `annot.store.papers.corpus_sha256` gives it. Raises MissingInput when the corpus is empty.
 
-    keep: write down what was found.
+    keep: write down what was found. last: name of the last file that counts; None takes all.
 
     A file is taken for unchanged while its size, its times and its number in the file system are: whoever exchanges a
     file, even under its old date, changes one of them.
     """
-    remembered, files = ws.cache / "corpus.json", _files(ws)
+    remembered = ws.cache / ("corpus.json" if last is None else f"corpus-{last}.json")
+    files = {name: facts for name, facts in _files(ws).items() if last is None or name <= last}
     if found := _remembered(remembered, "files", files):
         return str(found["sha256"])
-    digest = _from_manifest(ws, list(files)) or papers.corpus_sha256(ws.corpus)
+    digest = (_from_manifest(ws, list(files)) if last is None else None) or papers.corpus_sha256(ws.corpus, last)
     if keep:
         write_file(remembered, json.dumps({"files": files, "sha256": digest}))
     return digest

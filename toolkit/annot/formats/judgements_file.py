@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from operator import attrgetter, itemgetter
@@ -19,7 +19,7 @@ from pydantic import ConfigDict
 
 from annot.base.errors import Faults, InputError, json_problem
 from annot.base.names import moment_of, near
-from annot.base.records import Adjudication, Decision, Judgement, Pool
+from annot.base.records import Adjudication, Decision, Judgement, Pool, immutable
 from annot.formats.cleaning import without_direction
 from annot.formats.input_files import Strict, checked, decoded, json_lines, plain, read_objects, read_table
 
@@ -53,7 +53,7 @@ SHORTEST_MOMENT = 1e8
 _MILLISECONDS = 1e11
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class FileJudgement:
     """One row, with the names as the file has them; `assessor` may be a person's name."""
 

@@ -16,7 +16,8 @@ from annot.store.models import Session, StoredRound
 from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
-from annot.study.outcome import Pair, outcome_of, texts_of
+from annot.study.outcome import Pair, texts_of
+from annot.study.plain_pairs import counted_outcome
 from annot.study.provenance import has_letter, is_current, read_made, states_of
 from annot.study.workspace import Workspace
 
@@ -47,7 +48,8 @@ def next_of(ws: Workspace) -> Rule:
 class Stage:
     """The records of a study as one transaction sees them."""
 
-    def __init__(self, session: Session, ws: Workspace) -> None:
+    def __init__(self, session: Session, ws: Workspace, *, whole: bool = False) -> None:
+        """whole: every pair is in `outcome`, none is only counted."""
         self.session, self.ws = session, ws
         self.labelled = sum(facet_labels.count_by_origin(session).values())
         """Papers with sentence labels."""
@@ -61,7 +63,6 @@ class Stage:
         self.everyone = people.read_assessors(session)
         self.sent = projects.read_sent(session)
         """Questions that each person was sent to judge, without hidden gold."""
-        self.outcome = outcome_of(session, ws.settings)
         self.texts = texts_of(session)
         """The answered pairs of which a text was corrected."""
         self.waiting = {pair for pair, texts in self.texts.items() if texts.state == "waits"}
@@ -69,9 +70,16 @@ class Stage:
         self.changes, self.versions = self._changes()
         """Changes since the last push, and later versions that were sent, in words."""
         self.made, self.states = read_made(ws), states_of(ws, session)
-        self.projects = [project for project in projects.read_projects(session) if project.remote_id is not None]
+        everything = projects.read_projects(session)
+        self.projects = [project for project in everything if project.remote_id is not None]
+        # What is on a server, and who may settle a dispute, is a matter of each pair.
+        whole = whole or bool(everything) or any(person.adjudicator for person in self.everyone)
+        self.plain, self.outcome = counted_outcome(session, ws.settings, whole=whole)
+        """The pairs that the database counts, and the outcome of the others."""
+        self.planned: Set[Pair] = self.plain.grades.keys() | self.outcome.planned.keys()
+        """The pairs of the plan."""
         imported = runs.judgements_imported(session)
-        gone = self.outcome.people - {project.assessor for project in self.projects} if imported else set()
+        gone = self._gone() if imported else set()
         present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {
@@ -79,6 +87,16 @@ class Stage:
         }
         self.adjudicators = {person.assessor for person in present if person.adjudicator}
         self.elsewhere = imported and not present
+
+    @property
+    def answered_by(self) -> Set[str]:
+        """People with a judgement on record."""
+        return self.plain.given.keys() | {row.assessor for row in self.outcome.judgements}
+
+    def _gone(self) -> Set[str]:
+        """People who judged elsewhere: they have answers on record and no project."""
+        working = {project.assessor for project in self.projects}
+        return (self.plain.given.keys() | self.outcome.people) - working
 
     @property
     def to_withdraw(self) -> int:
@@ -141,8 +159,8 @@ class Stage:
             faceted=settings.faceted,
             unlabelled=self._unlabelled() if papers and settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
-            redraw=not outcome.assignments and "pool" in self.made and not self._current("pool"),
-            unread=not (sent or outcome.judgements or self.elsewhere or self._current("guidelines")),
+            redraw=not self.planned and "pool" in self.made and not self._current("pool"),
+            unread=not (sent or self.answered_by or self.elsewhere or self._current("guidelines")),
             misfits=self.made.get("guidelines", {}).get("misfits", 0),
             elsewhere=self.elsewhere,
             sent=sent,
@@ -153,9 +171,9 @@ class Stage:
             leavers=tuple(sorted(owing.keys() & gone)),
             missing=sum(n for name, n in owing.items() if name not in self.judges),
             vacant=len(outcome.progress.vacant),
-            open=len(outcome.open),
-            without_adjudicator=sum(not self._may_settle(pair) for pair in outcome.open),
-            judged=bool(outcome.judgements),
+            open=self.plain.disputed + len(outcome.open),
+            without_adjudicator=self.plain.disputed + sum(not self._may_settle(pair) for pair in outcome.open),
+            judged=bool(self.answered_by),
         )
         for fill in (self._with_plan, self._with_training, self._with_judging, self._with_disputes):
             facts = fill(facts)
@@ -167,7 +185,7 @@ class Stage:
     def _with_plan(self, facts: Facts) -> Facts:
         """Facts about the queries, their pools, and the plan."""
         outcome, here = self.outcome, not self.elsewhere
-        planned = {query_id for query_id, _ in outcome.planned}
+        planned = {query_id for query_id, _ in self.planned}
         pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         missing_people = max(0, self.ws.settings.judging.per_pair - len(self.judges))
         return facts._replace(
@@ -175,7 +193,7 @@ class Stage:
             pooled=len(pooled),
             to_grow=self._to_grow() if here else "",
             seats=missing_people if here and not planned else 0,
-            planned=len(outcome.planned),
+            planned=len(self.planned),
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
             undrawn=len(self._undrawn(planned)) if here else 0,
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
@@ -204,12 +222,11 @@ class Stage:
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
-        planned_pairs = self.outcome.planned
         for query_id in sorted(planned & self.documents.keys()):
-            yield from ((query_id, doc) for doc in self.documents[query_id] if (query_id, doc) not in planned_pairs)
+            yield from ((query_id, doc) for doc in self.documents[query_id] if (query_id, doc) not in self.planned)
         per_pair, drawn = self.ws.settings.judging.per_pair, self.outcome.per_pair
         if drawn is not None and drawn < per_pair <= len(self.judges):
-            yield from planned_pairs
+            yield from self.planned
 
     def _undrawn(self, planned: set[str]) -> list[Pair]:
         """Pairs of planned queries from which the sample has not drawn yet."""
@@ -369,7 +386,7 @@ class Stage:
         roles = [("judge", name) for name in judges]
         roles += [("adjudicate", name) for name in (*facts.to_settle, *facts.adjudicators_signing_up)]
         # A person who has answered without a letter of ours knew where to begin.
-        begun = {("judge", judgement.assessor) for judgement in self.outcome.judgements}
+        begun = {("judge", name) for name in self.answered_by}
         begun |= {("adjudicate", ruling.adjudicator) for ruling in self.outcome.adjudications.values()}
         begun -= {tuple(role.split("/")) for role in self.made.get("invite", {})}
         lacking = {
@@ -386,7 +403,7 @@ class Stage:
         current |= {"qrels": self._qrels_hold(), "release": written and self._current("release")}
         current |= {"backup": self._current("backup")}
         judged_by = Counter(judgement.pair for judgement in self.outcome.judgements)
-        current["agreement"] |= max(judged_by.values()) < 2  # no two people
+        current["agreement"] |= max((self.plain.most, *judged_by.values())) < 2  # no two people
         states = self._refusing()
         current |= {state.product: False for state in states if state.product}
         old_runs = tuple(self._old_runs())
@@ -419,7 +436,7 @@ class Stage:
         files = (self.ws.qrels, *(self.ws.exports / name for name in beside))
         if not all(file.is_file() for file in files):
             return False
-        return self.ws.qrels.read_text(encoding="utf-8") == write_qrels(self.outcome.qrels)
+        return self.ws.qrels.read_text(encoding="utf-8") == write_qrels((*self.plain.qrels, *self.outcome.qrels))
 
     def _old_runs(self) -> Iterator[str]:
         """Missing or outdated runs of our own systems; runs of others have to be imported again."""

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,7 +56,14 @@ def make_accounts(
             httpx.Client(base_url=url, timeout=60.0, trust_env=False, **LIMITED) as session,
         ):
             if not can_sign_in(session, email, password):
-                _sign_up(session, invitation(), email, password)
+                answer = _submit(session, invitation(), email, password)
+                if "already exists" in answer.text:
+                    raise StudioError(
+                        f"{email} already has an account at {url}, and its password is not in the passwords file",
+                        hint="use another address, or add the person with the existing account: `annot assessor add`",
+                    )
+                if not answer.is_redirect:
+                    raise StudioError(f"{url} refuses to sign up {email} ({answer.status_code})")
             # A personal token where legacy tokens are off.
             tokens.append(str(_ask(session, "GET", "/api/current-user/token").json()["token"]))
     return tuple(tokens)
@@ -78,17 +85,6 @@ def can_sign_up(session: httpx.Client) -> bool:
             return False
         raise
     return True
-
-
-def _sign_up(session: httpx.Client, invitation: str, email: str, password: str) -> None:
-    answer = _submit(session, invitation, email, password)
-    if "already exists" in answer.text:
-        raise StudioError(
-            f"{email} already has an account at {session.base_url}, and its password is not in the passwords file",
-            hint="use another address, or add the person with the existing account: `annot assessor add`",
-        )
-    if not answer.is_redirect:
-        raise StudioError(f"{session.base_url} refuses to sign up {email} ({answer.status_code})")
 
 
 def _submit(session: httpx.Client, path: str, email: str, password: str) -> httpx.Response:
@@ -142,15 +138,9 @@ class LocalSecrets(NamedTuple):
     tokens: frozenset[str]
     """Tokens and passwords."""
 
-    @classmethod
-    def union(cls, secrets: Iterable[LocalSecrets]) -> LocalSecrets:
-        """Secrets of several servers."""
-        together = zip(*(cls(frozenset(), frozenset(), frozenset()), *secrets), strict=True)
-        return cls(*(frozenset().union(*kind) for kind in together))
 
-
-def local_secrets(folder: Path) -> LocalSecrets:
-    """Secrets in the folder of a server: its own files, its passwords file and database, a token for elsewhere.
+def local_secrets(*folders: Path) -> LocalSecrets:
+    """Secrets in the folders of servers: their own files, passwords and databases, and tokens for elsewhere.
 
     Raises StudioError when one of the files cannot be read: secrets that are unknown cannot be kept out.
     """
@@ -178,8 +168,8 @@ def local_secrets(folder: Path) -> LocalSecrets:
                     addresses.add(address)
                     names.add(" ".join(name).strip())
 
-    places = (folder / name for name in (*SECRET_KEYS, PASSWORDS, "data/.env", "data/label_studio.sqlite3"))
-    for path in filter(Path.is_file, places):
+    names_of_files = (*SECRET_KEYS, PASSWORDS, "data/.env", "data/label_studio.sqlite3")
+    for path in filter(Path.is_file, (folder / name for folder in folders for name in names_of_files)):
         try:
             read(path)
         except (OSError, ValueError, KeyError, TypeError, sqlite3.Error) as error:

@@ -170,8 +170,7 @@ def up(folder: Path, front: Front, ports: Mapping[str | None, int]) -> None:
         aside.write_text(caddyfile(folder, front, ports), encoding="utf-8")
         aside.replace(path)
         (folder / UP).touch()
-        is_new = running(folder) is None
-        if is_new:
+        if running(folder) is None:
             if not may_use(front.port):
                 raise StudioError(
                     f"this account may not use port {front.port}, so Caddy was not started; the servers are running",
@@ -224,6 +223,7 @@ def down(folder: Path) -> None:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+AGAIN = "`annot studio up` sets it"
 LEAST_LEFT = 1 / 6
 """Share of its time that a certificate has left at least; Caddy renews it when a third is left."""
 
@@ -259,20 +259,11 @@ def seen_from_outside(
 
 def _faults(address: str, session: httpx.Client, strangers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Problems of one server. strangers: addresses and passwords of accounts that it must not let in."""
-    yield from _faults_of_answer(address, session.get("/user/login/"))
-    if can_sign_up(session):
-        yield f"{address}: anyone can make an account", "`annot studio down`, then `annot studio up`"
-    if any(can_sign_in(session, email, password) for email, password in strangers):
-        remedy = "delete that account in Label Studio, under Organization"
-        yield f"{address}: lets in an account of another person", remedy
-
-
-def _faults_of_answer(address: str, answer: httpx.Response) -> Iterator[tuple[str, str]]:
-    again = "`annot studio up` sets it"
+    answer = session.get("/user/login/")
     if "strict-transport-security" not in answer.headers:
-        yield f"{address}: browsers are not told to use https alone", again
+        yield f"{address}: browsers are not told to use https alone", AGAIN
     if not all("secure" in cookie.lower() for cookie in answer.headers.get_list("set-cookie")):
-        yield f"{address}: its cookies are sent without https, too", again
+        yield f"{address}: its cookies are sent without https, too", AGAIN
     certificate = answer.extensions["network_stream"].get_extra_info("ssl_object").getpeercert()
     begin, end = (ssl.cert_time_to_seconds(certificate[name]) for name in ("notBefore", "notAfter"))
     if (left := end - time.time()) < LEAST_LEFT * (end - begin):
@@ -280,6 +271,11 @@ def _faults_of_answer(address: str, answer: httpx.Response) -> Iterator[tuple[st
             f"{address}: its certificate ends in {left / 86400:.1f} days",
             "look into the log of Caddy, in .annot/front",
         )
+    if can_sign_up(session):
+        yield f"{address}: anyone can make an account", "`annot studio down`, then `annot studio up`"
+    if any(can_sign_in(session, email, password) for email, password in strangers):
+        remedy = "delete that account in Label Studio, under Organization"
+        yield f"{address}: lets in an account of another person", remedy
 
 
 def faults_of_clock() -> Iterator[tuple[str, str]]:

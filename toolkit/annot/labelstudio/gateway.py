@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -78,14 +79,9 @@ class Gateway(Door):
         numbers = [number for number, text in self._descriptions().items() if sign in text and number != beside]
         return tuple(project for project in map(self.project, numbers) if project is not None)
 
-    def projects_by_marker(self, begin: str) -> dict[str, int]:
-        """The ids of the projects whose marker begins so, by marker; of several with one marker, the oldest."""
-        sign = f"[annot:{begin}"
-        projects: dict[str, int] = {}
-        for project_id, text in self._descriptions().items():
-            if sign in text:
-                projects.setdefault(begin + text.partition(sign)[2].partition("]")[0], project_id)
-        return projects
+    def markers(self) -> set[str]:
+        """Markers of all projects of this program."""
+        return {found[1] for text in self._descriptions().values() if (found := _MARKER.search(text))}
 
     def find_project(self, marker: str) -> StudioProject | None:
         """The project that carries `marker`, or None.
@@ -350,6 +346,9 @@ def _fields(spec: ProjectSpec) -> dict[str, Any]:
     }
 
 
+_MARKER = re.compile(re.escape("[annot:") + "(.*?)]")
+
+
 def _sign(marker: str) -> str:
     return f"[annot:{marker}]"
 
@@ -524,12 +523,12 @@ def _other_text(task: StudioTask, data: Payload) -> Payload:
 
 
 def _send_all(
-    server: Gateway, project_id: int, tasks: Sequence[Payload], batch_size: int, advance: Callable[[int], None]
+    server: Gateway, project_id: int, tasks: list[Payload], batch_size: int, advance: Callable[[int], None]
 ) -> list[StudioTask]:
     """Send these tasks, batch by batch; those that the server answers with."""
     sent: list[StudioTask] = []
     for start in range(0, len(tasks), batch_size):
-        batch = list(tasks[start : start + batch_size])
+        batch = tasks[start : start + batch_size]
         sent += _send(server, project_id, batch)
         advance(len(batch))
     return sent

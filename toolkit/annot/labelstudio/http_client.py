@@ -165,65 +165,38 @@ MOST_BYTES = 500_000_000
 """Bytes of one body, packed and unpacked. The largest answer, an export of 5,000 tasks, has a tenth of it."""
 MOST_SECONDS = 600.0
 """Seconds from the first byte of a body to its last."""
-PIECE = 65_536
-"""Bytes that are unpacked at a time."""
 GZIP = 16 + zlib.MAX_WBITS
 
 
 def limit_body(answer: httpx.Response) -> None:
-    """Let the body of an answer be read under the limits only. Raises UncertainWrite for an encoding not asked for."""
-    encoding = answer.headers.get("Content-Encoding", "").strip().lower()
+    """Read and unpack the body of an answer.
+
+    Raises UncertainWrite beyond a limit, for an encoding that was not asked for, and if it cannot be unpacked.
+    """
+    encoding = answer.headers.pop("Content-Encoding", "").strip().lower()
     if encoding not in ("", "identity", "gzip"):
         raise _unusable(answer, f"an answer in the encoding {encoding[:40]!r}, which was not asked for")
-    if encoding == "gzip":
-        del answer.headers["Content-Encoding"]  # Else the client would unpack it again.
+    unpacker = zlib.decompressobj(GZIP) if encoding == "gzip" else None
+    body, received, deadline = bytearray(), 0, time.monotonic() + MOST_SECONDS
     assert isinstance(answer.stream, httpx.SyncByteStream)
-    answer.stream = _LimitedBody(answer, answer.stream, packed=encoding == "gzip")
+    for piece in answer.stream:
+        received += len(piece)
+        try:
+            body += piece if unpacker is None else unpacker.decompress(piece, MOST_BYTES + 1 - len(body))
+        except zlib.error:
+            raise _unusable(answer, "a packed answer that cannot be unpacked") from None
+        if max(received, len(body)) > MOST_BYTES:
+            raise _unusable(answer, f"an answer of more than {MOST_BYTES:,} bytes")
+        if time.monotonic() > deadline:
+            raise _unusable(answer, f"an answer that did not end within {MOST_SECONDS:g} s")
+    if received and unpacker is not None and not unpacker.eof:
+        raise _unusable(answer, "a packed answer that ends in its middle")
+    answer.stream.close()
+    answer.stream = httpx.ByteStream(bytes(body))
 
 
 LIMITED: dict[str, Any] = {"headers": {"Accept-Encoding": "gzip"}, "event_hooks": {"response": [limit_body]}}
 """Options of a client that reads every body under the limits."""
-
-
-class _LimitedBody(httpx.SyncByteStream):
-    """A body that raises UncertainWrite beyond a limit, or if it cannot be unpacked."""
-
-    def __init__(self, answer: httpx.Response, stream: httpx.SyncByteStream, *, packed: bool) -> None:
-        self._answer, self._stream = answer, stream
-        self._unpacker = zlib.decompressobj(GZIP) if packed else None
-
-    def __iter__(self) -> Iterator[bytes]:
-        came = unpacked = 0
-        deadline = time.monotonic() + MOST_SECONDS
-        for piece in self._stream:
-            came += len(piece)
-            for part in self._unpacked(piece):
-                unpacked += len(part)
-                self._check(max(came, unpacked), deadline)
-                yield part
-            self._check(came, deadline)
-        if came and self._unpacker is not None and not self._unpacker.eof:
-            raise _unusable(self._answer, "a packed answer that ends in its middle")
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def _unpacked(self, piece: bytes) -> Iterator[bytes]:
-        if self._unpacker is None:
-            yield piece
-            return
-        try:
-            while piece and not self._unpacker.eof:
-                yield self._unpacker.decompress(piece, PIECE)
-                piece = self._unpacker.unconsumed_tail
-        except zlib.error:
-            raise _unusable(self._answer, "a packed answer that cannot be unpacked") from None
-
-    def _check(self, size: int, deadline: float) -> None:
-        if size > MOST_BYTES:
-            raise _unusable(self._answer, f"an answer of more than {MOST_BYTES:,} bytes")
-        if time.monotonic() > deadline:
-            raise _unusable(self._answer, f"an answer that did not end within {MOST_SECONDS:g} s")
 
 
 def _unusable(answer: httpx.Response, what: str) -> UncertainWrite:
@@ -272,7 +245,14 @@ class PatientClient(httpx.Client):
         place = f"{request.url.scheme}://{request.url.netloc.decode('ascii')}"
         waited = 0.0
         while True:
-            answer = self._send_once(request, place, options)
+            warned = threading.Timer(
+                SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, SAID_AFTER)
+            )
+            warned.start()
+            try:
+                answer = super().send(request, **options)
+            finally:
+                warned.cancel()
             seconds = asked_to_wait(answer.headers) if answer.status_code == TOO_MANY else None
             if seconds is None:
                 return answer
@@ -282,16 +262,6 @@ class PatientClient(httpx.Client):
             LOGGER.warning("%s accepts no more requests for now; trying again in %.0f s", place, seconds)
             time.sleep(seconds)
             waited += max(seconds, 1.0)
-
-    def _send_once(self, request: httpx.Request, place: str, options: dict[str, Any]) -> httpx.Response:
-        warned = threading.Timer(
-            SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, SAID_AFTER)
-        )
-        warned.start()
-        try:
-            return super().send(request, **options)
-        finally:
-            warned.cancel()
 
 
 TIMEOUT_SECONDS = 120.0

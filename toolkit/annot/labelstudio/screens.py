@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
@@ -394,6 +394,11 @@ class _FullTextData(_Data):
     pair_html: Annotated[str, _formed("full-text")]
 
 
+class _LabelsData(_Data):
+    progress: Annotated[str, _formed("place of a paper")]
+    pair_html: Annotated[str, _formed("alone")]
+
+
 class _FeedbackData(_Data):
     rating_own: Annotated[str, _formed("own opinion")]
     comment_own: str
@@ -401,8 +406,11 @@ class _FeedbackData(_Data):
     comment_gold: str
 
 
-class _JudgeTask(_Closed):
-    data: _Data
+D = TypeVar("D", bound=_Data)
+
+
+class _Task(_Closed, Generic[D]):
+    data: D
     predictions: list[_Prediction] = []
 
     def texts(self) -> Iterator[tuple[str, str]]:
@@ -412,12 +420,14 @@ class _JudgeTask(_Closed):
                 yield f"data.{name}", text
         for why in _WHY.findall(self.data.pair_html):
             yield "the reason for returning the pair", why
+        # A link leads to public texts.
+        for name in _FILE.findall(self.data.pair_html):
+            yield "the place of a full text", html.unescape(name)
         for prediction in self.predictions:
             yield "prediction.model_version", prediction.model_version
 
 
-class _DisputedTask(_JudgeTask):
-    data: _DisputedData
+class _DisputedTask(_Task[_DisputedData]):
     predictions: list[_DisputedPrediction] = []  # type: ignore[assignment]
 
     @model_validator(mode="after")
@@ -428,36 +438,16 @@ class _DisputedTask(_JudgeTask):
         return self
 
 
-class _FullTextTask(_JudgeTask):
-    data: _FullTextData
+class _FullTextTask(_Task[_FullTextData]):
     predictions: list[_Prediction] = Field(default=[], max_length=0)
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Values that all tasks show, and the names of files; a link leads to public texts."""
-        yield from super().texts()
-        for where in _FILE.findall(self.data.pair_html):
-            yield "the place of a full text", html.unescape(where)
 
-
-class _FeedbackTask(_JudgeTask):
-    data: _FeedbackData
-
-
-class _LabelsData(_Data):
-    progress: Annotated[str, _formed("place of a paper")]
-    pair_html: Annotated[str, _formed("alone")]
-
-
-class _LabelsTask(_JudgeTask):
-    data: _LabelsData
-
-
-_TASKS: dict[Screen, type[_JudgeTask]] = {
-    "judge": _JudgeTask,
+_TASKS: dict[Screen, type[_Task[Any]]] = {
+    "judge": _Task[_Data],
     "adjudicate": _DisputedTask,
     "full-text": _FullTextTask,
-    "feedback": _FeedbackTask,
-    "facets": _LabelsTask,
+    "feedback": _Task[_FeedbackData],
+    "facets": _Task[_LabelsData],
 }
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annot.base.errors import InputError, StudioError
+from annot.base.names import lasting
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Label Studio in an environment of its own: its pins must not meet ours.
@@ -101,7 +102,7 @@ def reported(say: Callable[[str], None], work: str) -> Iterator[None]:
     def report() -> None:
         begun = time.monotonic()
         while not over.wait(A_LINE_EVERY):
-            say(f"{work}, for {time.monotonic() - begun:.0f} s now")
+            say(f"{work}, for {lasting(time.monotonic() - begun)} now")
 
     reporter = threading.Thread(target=report, daemon=True)
     reporter.start()
@@ -480,12 +481,10 @@ def end(pid: int, is_gone: Callable[[], bool]) -> None:
 
 def _speaks(folder: Path, log_size: int) -> bool:
     """True if the server adds to its log of this many bytes, answers, or ends."""
-
-    def heard() -> bool:
-        server = status(folder)
-        return server is None or server.healthy or _log_size(folder) > log_size
-
-    return comes_true(heard, within=SILENT_SECONDS)
+    return comes_true(
+        lambda: (server := status(folder)) is None or server.healthy or _log_size(folder) > log_size,
+        within=SILENT_SECONDS,
+    )
 
 
 def _log_size(folder: Path) -> int:
@@ -494,17 +493,13 @@ def _log_size(folder: Path) -> int:
 
 
 def _wait_until_healthy(folder: Path) -> Server:
-    def settled() -> bool:
-        server = status(folder)
-        return server is None or server.healthy
-
-    comes_true(settled, within=START_SECONDS)
+    comes_true(lambda: (server := status(folder)) is None or server.healthy, within=START_SECONDS)
     server = status(folder)
     if server is None:
         raise StudioError(f"the local Label Studio stopped while starting; the end of its log:\n{_log_tail(folder)}")
     if not server.healthy:
         raise StudioError(
-            f"the local Label Studio does not respond after {START_SECONDS:.0f} s; the end of its log:\n"
+            f"the local Label Studio does not respond after {lasting(START_SECONDS)}; the end of its log:\n"
             f"{_log_tail(folder)}",
             hint="`annot studio down`, then `annot studio up`",
         )

@@ -79,9 +79,7 @@ aspect of the facet. No key is a letter by which an assessor is called on the sc
 DIFFERENCES_OF_WHOLES = (
     KeyedValue("topic read differently", "k"),
     KeyedValue("document unclear", "d"),
-    KeyedValue("slip", "s"),
-    KeyedValue("guideline gap", "g"),
-    KeyedValue("none of these", "z"),
+    *DIFFERENCES[3:],
 )
 """Why two assessors differ where no facet is judged."""
 

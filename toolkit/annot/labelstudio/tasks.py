@@ -6,6 +6,7 @@ import hmac
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -95,33 +96,11 @@ def sides_of(topic: Paper | Topic, words: Words) -> tuple[str, str]:
     return words(f"task.{query}"), words(f"task.{document}")
 
 
-def whole_pair(
-    facet: str,
-    topic: Paper | Topic,
-    document: Paper,
-    *,
-    first: bool,
-    fold_after: int,
-    mark_terms: bool,
-    words: Words = ENGLISH,
-) -> str:
-    """The columns of a pair that is judged whole; first, fold_after and mark_terms as for `judge_task`."""
-    terms = terms_of(topic) if mark_terms else frozenset()
-    right = document_column(document, sides_of(topic, words)[1], fold_after=fold_after, terms=terms, words=words)
-    return pair((topic_column(topic, opened=first, words=words), right), facet, whole=True, first=first, words=words)
-
-
-def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool, words: Words = ENGLISH) -> str:
-    """Both columns side by side. The screen shows the meaning of the grades in `facet`, and marks a new topic."""
+def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool, words: Words) -> str:
+    """Both columns side by side. The screen marks a new topic, and in a low window shows the grades in `facet`."""
     classes = f"a-pair{' a-whole' * whole} a-is-{facet}{' a-first' * first}"
-    return f'<div class="{classes}">{"".join(columns)}</div>{_criteria(words)}'
-
-
-def _criteria(words: Words) -> str:
-    """Markup that shows the meaning of the grades in a low window."""
-    key = COLUMN_KEYS["criteria"]
-    grades = escaped(words("task.grades"))
-    return f'<details class="a-criteria"><summary accesskey="{key}">{grades}</summary></details>'
+    grades = f'<summary accesskey="{COLUMN_KEYS["criteria"]}">{escaped(words("task.grades"))}</summary>'
+    return f'<div class="{classes}">{"".join(columns)}</div><details class="a-criteria">{grades}</details>'
 
 
 def gave(grades: Mapping[str, int]) -> str:
@@ -179,20 +158,23 @@ _TEXT = re.compile(r'<(h2|p class="a-s(?: a-hit)?")>')
 _AROUND = re.compile(r'<(span|summary|div class="a-none")([ >])')
 
 
-def in_languages(pair_html: str, *, topic: str, document: str, words: str) -> str:
+def in_languages(
+    pair_html: str, topic: Paper | Topic, document: Paper, languages: Languages, words: Words = ENGLISH
+) -> str:
     """The pair with direction and language of its texts, of topic and document, and of the words around them.
 
-    The languages are BCP 47. If all are English, the page of Label Studio has said so, and the pair stays as it is.
+    If all are English, the page of Label Studio has said so, and the pair stays as it is.
     """
-    if all(map(is_english, (topic, document, words))):
+    spoken_in = [spoken(text, languages) for text in (topic, document)]
+    if all(map(is_english, (*spoken_in, words.language))):
         return pair_html
     left, cand, right = pair_html.partition('<div class="a-side a-cand')
-    sides = (
+    sides = [
         _TEXT.sub(rf'<\1 dir="auto" lang="{escaped(language)}">', side)
-        for side, language in ((left, topic), (right, document))
-    )
-    around = rf'<\1 dir="auto" lang="{escaped(words)}"\2'
-    return _AROUND.sub(around, cand.join(sides) if cand else next(sides))
+        for side, language in zip((left, right), spoken_in, strict=True)
+    ]
+    around = rf'<\1 dir="auto" lang="{escaped(words.language)}"\2'
+    return _AROUND.sub(around, cand.join(sides) if cand else sides[0])
 
 
 class Languages(NamedTuple):
@@ -235,20 +217,18 @@ def _texts_in(pair_html: str, words: Words | None = None) -> list[str]:
     return _TAG.split(re.sub(by_setting, "", pair_html))
 
 
-def topic_column(topic: Paper | Topic, *, opened: bool, words: Words = ENGLISH) -> str:
+def topic_column(topic: Paper | Topic, *, opened: bool, words: Words) -> str:
     """Column of the topic: title, description and narrative of a text, or title and abstract of a paper."""
-    side = sides_of(topic, words)[0]
+    heading = sides_of(topic, words)[0]
     if isinstance(topic, Paper):
-        return _plain("query", side, topic.title, _paragraphs(topic.sentences))
+        return _column("query", heading, escaped(topic.title), _paragraphs(topic.sentences))
     narrative = ""
     if topic.narrative:
         narrative = _folded("narrative", words("task.narrative"), _written(topic.narrative), opened=opened)
-    return _plain("query", side, topic.title, _written(topic.description or "") + narrative)
+    return _column("query", heading, escaped(topic.title), _written(topic.description or "") + narrative)
 
 
-def document_column(
-    document: Paper, word: str, *, fold_after: int, terms: frozenset[str], words: Words = ENGLISH
-) -> str:
+def document_column(document: Paper, heading: str, *, fold_after: int, terms: frozenset[str], words: Words) -> str:
     """Column of a document without labels: open up to `fold_after` words, and folded from the next sentence on.
 
     terms: the words that are marked.
@@ -259,7 +239,7 @@ def document_column(
     if rest:
         more = words("task.rest", count=sum(map(count_words, rest)))
         texts += _folded("rest", more, _paragraphs(rest, terms), opened=False)
-    return _plain("cand", word, document.title, texts, terms)
+    return _column("cand", heading, _marked(document.title, terms), texts)
 
 
 def _within(sentences: Sequence[str], most: int) -> int:
@@ -268,9 +248,13 @@ def _within(sentences: Sequence[str], most: int) -> int:
     return max(1, sum(count <= most for count in words))
 
 
-def _plain(side: str, word: str, title: str, texts: str, terms: frozenset[str] = frozenset()) -> str:
+def _column(side: str, heading: str, title: str, texts: str, *, kind: str = "", note: str = "") -> str:
+    """A column, to whose text a key (`COLUMN_KEYS`, with Alt) and Tab go, which then scrolls by the usual keys.
+
+    title, texts, note: as HTML. kind: further classes.
+    """
     return (
-        f'<div class="a-side a-{side}"><h2><span>{escaped(word)}</span> {_marked(title, terms)}</h2>'
+        f'<div class="a-side a-{side}{kind}"><h2><span>{escaped(heading)}</span> {title}</h2>{note}'
         f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{texts}</div></div>'
     )
 
@@ -308,27 +292,21 @@ def labelled_column(
     facet: str,
     facet_labels: Sequence[str],
     chosen: tuple[int, ...] | None,
-    words: Words = ENGLISH,
+    words: Words,
 ) -> str:
-    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones.
-
-    A key (`COLUMN_KEYS`, with Alt) and Tab go to its text, which then scrolls by the usual keys.
-    """
+    """One column. `a-wants-...` makes the screen mark sentences by their present label; `chosen` marks fixed ones."""
     if chosen is None:
-        wants = "".join(f" a-wants-{label}" for label in facet_labels)
+        kind = "".join(f" a-wants-{label}" for label in facet_labels)
         marked = {index for index, label in enumerate(paper.labels or ()) if label in facet_labels}
     else:
-        wants, marked = " a-fixed", set(chosen)
+        kind, marked = " a-fixed", set(chosen)
     sentences = "".join(
         f'<p class="{"a-s a-hit" if index in marked else "a-s"}">{escaped(sentence)}</p>'
         for index, sentence in enumerate(paper.sentences)
     )
     missing = words("task.no_label", labels=words("task.or").join(map(words.name, facet_labels or (facet,))))
-    return (
-        f'<div class="a-side a-{side}{wants}"><h2><span>{escaped(heading)}</span> {escaped(paper.title)}</h2>'
-        f'<div class="a-none">{escaped(missing)}</div>'
-        f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{sentences}</div></div>'
-    )
+    note = f'<div class="a-none">{escaped(missing)}</div>'
+    return _column(side, heading, escaped(paper.title), sentences, kind=kind, note=note)
 
 
 def full_text_column(side: str, heading: str, paper: Paper, where: str, *, by: str) -> str:
@@ -454,52 +432,33 @@ def judge_task(
     document that are shown at once; the rest is folded. mark_terms: True if the topic's words are marked in it.
     """
     predictions = []
+    left, right = sides_of(topic, words)
     if facet_labels and isinstance(topic, Paper):
-        pair_html = _by_facet(query, topic, document, facet_labels, first=first, words=words)
+        by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
+        chosen = query.sentences if query.sentences != by_label else None
+        columns = (
+            labelled_column("query", left, topic, query.facet, facet_labels, chosen, words),
+            labelled_column("cand", right, document, query.facet, facet_labels, None, words),
+        )
         regions = [*_regions("query", topic, column=1), *_regions("cand", document, column=2)]
         predictions = [{"model_version": LABELS_FROM, "result": regions}]
     else:
-        pair_html = whole_pair(
-            *(query.facet, topic, document),
-            first=first,
-            fold_after=fold_after,
-            mark_terms=mark_terms,
-            words=words,
+        terms = terms_of(topic) if mark_terms else frozenset()
+        columns = (
+            topic_column(topic, opened=first, words=words),
+            document_column(document, right, fold_after=fold_after, terms=terms, words=words),
         )
+    pair_html = pair(columns, query.facet, whole=not predictions, first=first, words=words)
     return {
         "data": {
             "pair_id": pair_key(*asked),
             "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": in_languages(
-                pair_html,
-                topic=spoken(topic, languages),
-                document=spoken(document, languages),
-                words=words.language,
-            ),
+            "pair_html": in_languages(pair_html, topic, document, languages, words),
         },
         "predictions": predictions,
     }
-
-
-def _by_facet(
-    query: Query, topic: Paper, document: Paper, facet_labels: Sequence[str], *, first: bool, words: Words
-) -> str:
-    """HTML of two abstracts; sentences with the labels of the facet, or those chosen for the query, are marked."""
-    by_label = tuple(index for index, label in enumerate(topic.labels or ()) if label in facet_labels)
-    chosen = query.sentences if query.sentences != by_label else None
-    left, right = sides_of(topic, words)
-    return pair(
-        (
-            labelled_column("query", left, topic, query.facet, facet_labels, chosen, words),
-            labelled_column("cand", right, document, query.facet, facet_labels, None, words),
-        ),
-        query.facet,
-        whole=False,
-        first=first,
-        words=words,
-    )
 
 
 def adjudicate_task(
@@ -555,9 +514,7 @@ def full_text_task(
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), facet, whole=whole, first=False, words=words)
-    pair_html = in_languages(
-        columns, topic=spoken(topic, languages), document=spoken(document, languages), words=words.language
-    )
+    pair_html = in_languages(columns, topic, document, languages, words)
     return {"data": {**task["data"], "pair_html": pair_html}, "predictions": []}
 
 
@@ -592,7 +549,6 @@ def facets_task(
     key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, languages: Languages = IN_ENGLISH
 ) -> dict[str, Any]:
     """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
-    language = spoken(paper, languages)
     side = labelled_column("query", words("task.abstract"), paper, LABELS_SHOWN, (), (), words)
     pair_html = f'<div class="a-pair a-alone">{side}</div>'
     return {
@@ -601,7 +557,7 @@ def facets_task(
             "facet": words("task.labels"),
             "facet_help": words("task.correct"),
             "progress": progress,
-            "pair_html": in_languages(pair_html, topic=language, document=language, words=words.language),
+            "pair_html": in_languages(pair_html, paper, paper, languages, words),
         },
         "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
     }
@@ -682,7 +638,7 @@ class TaskKeys:
     def __init__(self, secrets: Sequence[str], pairs: Iterable[tuple[str, str]]) -> None:
         self._secrets = [bytes.fromhex(secret) for secret in secrets]
         self._pairs = list(pairs)
-        self._opened: dict[tuple[int, int], Mapping[str, str]] = {}
+        self._keys_of = cache(self._sealed_keys)
 
     def sealed(self, project_id: int, task: Payload) -> dict[str, object]:
         """The task as it is sent to that project."""
@@ -697,15 +653,10 @@ class TaskKeys:
                 return opened_key
         return key
 
-    def _keys_of(self, project_id: int, occasion: int) -> Mapping[str, str]:
-        """Keys of all pairs, by their sealed form; made when first needed."""
-        if (project_id, occasion) not in self._opened:
-            self._opened[project_id, occasion] = {
-                _seal(secret, project_id, known): known
-                for known in (pair_key(*pair, occasion) for pair in self._pairs)
-                for secret in self._secrets
-            }
-        return self._opened[project_id, occasion]
+    def _sealed_keys(self, project_id: int, occasion: int) -> Mapping[str, str]:
+        """Keys of all pairs, by their sealed form."""
+        keys = [pair_key(*pair, occasion) for pair in self._pairs]
+        return {_seal(secret, project_id, key): key for key in keys for secret in self._secrets}
 
 
 def _seal(secret: bytes, project_id: int, key: str) -> str:

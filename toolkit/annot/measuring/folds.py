@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annot.base.errors import InputError, LeakError
-from annot.base.names import OF_PAPERS, StudyVocabulary, counted
+from annot.base.names import OF_PAPERS, StudyVocabulary, counted, percent
 from annot.base.records import Paper, Query, Topic, grouped
 from annot.formats.paper_text import words_of_text
 
@@ -131,7 +131,7 @@ def refuse_leaks(leaks: Leaks, *, where: str, words: StudyVocabulary = OF_PAPERS
     faults += [
         f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs
     ]
-    faults += [f"{a} and {b}: {100 * share:.0f}% of the text is the same" for a, b, share in leaks.near_duplicates]
+    faults += [f"{a} and {b}: {percent(share, 0)} of the text is the same" for a, b, share in leaks.near_duplicates]
     if faults:
         hint = f"draw folds that keep {words.unit}s and their near-copies together: `annot query folds --redraw`"
         raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)

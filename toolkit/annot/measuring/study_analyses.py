@@ -10,7 +10,6 @@ from annot.base.errors import MissingInput
 from annot.base.records import Advance, Paper, Qrel, Query, Ranking
 from annot.base.settings import SystemSettings
 from annot.base.stats.values import Undefined
-from annot.corpus.corpus_facts import current_sha256
 from annot.measuring.assessor_effect import AssessorEffect, EffectSettings, assessor_effect_on_runs
 from annot.measuring.evaluation.comparisons import ALPHA
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks, test_folds
@@ -19,7 +18,7 @@ from annot.measuring.measured import evaluation_of, of_all_topics, primary_of, r
 from annot.measuring.sampled_study import drawn_pairs
 from annot.ranking import vectors
 from annot.ranking.encoding import encoded_abstracts, encoded_sentences, weights_folder
-from annot.ranking.index import open_index
+from annot.ranking.index import open_index, places_of
 from annot.ranking.methods import RankingInputs
 from annot.ranking.systems import systems_of
 from annot.ranking.systems.system import EncoderWeights, Features, PooledQuery, SentenceVectors, System
@@ -46,6 +45,8 @@ class StudyInputs:
     papers: Mapping[str, Paper]
     """Papers of the pools and of the queries, by id."""
     advance: Advance
+    version: str | None = None
+    """Version of the corpus that is ranked; None is the newest."""
 
     @property
     def settings(self) -> SystemSettings:
@@ -53,12 +54,12 @@ class StudyInputs:
 
     @cached_property
     def corpus_sha256(self) -> str:
-        return current_sha256(self.ws, keep=True)
+        return places_of(self.ws, keep=True, version=self.version).corpus_sha256
 
     @cached_property
     def ranking_inputs(self) -> RankingInputs:
         needs = dict.fromkeys(name for system in self.systems for name in system.index_methods(self.settings))
-        return open_index(self.ws, methods=needs, advance=self.advance)[0]
+        return open_index(self.ws, methods=needs, advance=self.advance, version=self.version)[0]
 
     @cached_property
     def grades(self) -> StudyGrades:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,8 @@ from annot.ranking.corpus import UNICODE, Corpus, Shard, gather, make_shard
 from annot.ranking.methods import LSA, RankingInputs, Variant, WordSource, method_named
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.store import papers
+from annot.store.models import CorpusVersion
+from annot.store.pools import last_file, read_corpus_versions
 from annot.study.workspace import Workspace
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -129,6 +131,10 @@ class Places:
     """Address from which workers fetch the parts and where they put new ones; empty if they see the folders."""
     english: bool = True
     """True if tokens are cut by the rules of English."""
+    last: str | None = None
+    """Name of the last file of the corpus that belongs to it; None if all do."""
+    kept: Places | None = None
+    """Places of the earlier version of the corpus whose trained vectors are kept; None if it has vectors of its own."""
 
     def part(self, name: str) -> Path:
         """The existing folder of a part, or the folder in which it is to be made."""
@@ -165,7 +171,7 @@ def processes_within(memory: int) -> int:
 def open_corpus(places: Places, folder: Path, *, each: Callable[[], Each], advance: Advance) -> Corpus:
     """Corpus in `folder` over its shards; missing ones are made. each: returns the executor that makes them."""
     if lacks_shards(places):
-        cut = _cut(papers.groups_for(folder, places.url))
+        cut = _cut(papers.groups_for(folder, places.url, places.last))
         digests = []
         for digest, urls in each()(partial(_make_missing_shard, places, places.made_before), cut):
             fetch_result(places.shard(digest), urls)
@@ -350,14 +356,20 @@ quarters of the memory); with more, they wait for each other."""
 
 
 def open_index(
-    ws: Workspace, *, methods: Iterable[str], advance: Advance, scratch: Path | None = None, memory: int = MEMORY
+    ws: Workspace,
+    *,
+    methods: Iterable[str],
+    advance: Advance,
+    scratch: Path | None = None,
+    memory: int = MEMORY,
+    version: str | None = None,
 ) -> tuple[RankingInputs, str]:
     """All that `methods` need, and the hash of the corpus that it was made from; missing parts are made and kept.
 
-    scratch: folder for missing parts instead, which are then not kept; it has to last as long as the index. memory:
-    bytes that all processes at work on shards may take together, and so may the training and `lsa` after them. Raises
-    MissingInput when a method needs vectors that are missing, with how to add them; InputError when the memory is too
-    small.
+    version: of the corpus, whose documents alone count; None takes the newest. scratch: folder for missing parts
+    instead, which are then not kept; it has to last as long as the index. memory: bytes that all processes at work on
+    shards may take together, and so may the training and `lsa` after them. Raises MissingInput when a method needs
+    vectors that are missing, with how to add them; InputError when the memory is too small.
     """
     chosen = [method_named(name, ws.settings.plugins.names) for name in methods]
     machine, processes = ws.machine, processes_within(memory)
@@ -370,9 +382,12 @@ def open_index(
 
     named = [method.vectors for method in chosen if method.vectors is not None and method.vectors != LSA]
     sets = {name: given_vectors.vectors_of(ws, name) for name in named}
-    places = places_of(ws, scratch, keep=scratch is None)
+    places = places_of(ws, scratch, keep=scratch is None, version=version)
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
+    # Vectors that are kept are trained on the documents of their version, if they are not there any more.
+    own = places.kept or places
+    trained_on = cache(lambda: open_corpus(own, ws.corpus, each=making, advance=advance) if places.kept else corpus)
     if any(method.vectors in (None, LSA) for method in chosen):
         _refuse_without_words(ws, corpus)
     loaded_words: dict[WordSource, word_vectors.WordVectors] = {}
@@ -383,20 +398,22 @@ def open_index(
         if not words.is_dir():
             words.parent.mkdir(parents=True, exist_ok=True)
             if source == "cbow":
-                _train_words(ws, corpus, words, memory=memory, advance=advance)
+                _train_words(ws, trained_on(), words, memory=memory, advance=advance)
             else:
-                _count_words(places, corpus, words, each=making(), advance=advance)
+                _count_words(own, trained_on(), words, each=making(), advance=advance)
         loaded_words[source] = word_vectors.load(words)
         each = each_on(machine, most=processes)
         averaged |= averages(places, corpus, words, variants, each=each, advance=advance)
     if any(method.vectors == LSA for method in chosen):
-        decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance)
+        kept = _lsa(trained_on(), lsa_place(own), memory=memory, advance=advance) if places.kept else None
+        earlier = None if kept is None else (trained_on(), kept, own.corpus_sha256)
+        decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance, earlier=earlier)
         searched[LSA] = _searched(decomposition, lsa_place(places), machine)
     return RankingInputs(corpus, loaded_words, searched, averaged, each_on(machine)), places.corpus_sha256
 
 
 def _train_words(ws: Workspace, corpus: Corpus, words: Path, *, memory: int, advance: Advance) -> None:
-    settings = ws.settings.word_vectors.model_dump()
+    settings = ws.settings.word_vectors.model_dump(exclude={"trained_in"})
     trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
     word_vectors.save(trained, words)
     shutil.rmtree(unfinished_of(words, "cbow"), ignore_errors=True)
@@ -417,13 +434,35 @@ def _count_words(places: Places, corpus: Corpus, words: Path, *, each: Each, adv
     array_files.remove_unfinished(places.new)
 
 
-def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool) -> Places:
-    """Places of the index of the corpus in its current state. keep: remember the corpus's hash (`current_sha256`).
+def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool, version: str | None = None) -> Places:
+    """Places of the index of a version of the corpus; None takes the newest. keep: remember the corpus's hash
+    (`current_sha256`).
 
     Raises MissingInput when the corpus is empty.
     """
-    root = ws.cache / "index"
-    return Places(root, scratch or root, current_sha256(ws, keep=keep), ws.machine.url, is_english(ws))
+    with ws.reading() as session:
+        versions = read_corpus_versions(session)
+    root, english = ws.cache / "index", is_english(ws)
+
+    def places(name: str | None) -> Places:
+        last = last_file(versions, name)
+        digest = current_sha256(ws, keep=keep, last=last)
+        return Places(root, scratch or root, digest, ws.machine.url, english, last)
+
+    own = places(version)
+    kept = places(trained_version(ws.settings.word_vectors.trained_in, versions, version)) if versions else own
+    return own if kept.corpus_sha256 == own.corpus_sha256 else replace(own, kept=kept)
+
+
+def trained_version(trained_in: Collection[str], versions: Sequence[CorpusVersion], version: str | None) -> str:
+    """Version of the corpus on whose documents the vectors that a version ranks by were trained: the last of those in
+    `trained_in` that is not later, or else the first.
+
+    versions: on record, at least one. version: None is the newest.
+    """
+    names = [recorded.version for recorded in versions]
+    until = names if version is None else names[: names.index(version) + 1]
+    return next((name for name in reversed(until) if name in trained_in), names[0])
 
 
 LOOKED_AT, OTHERS = 1_000, 0.05
@@ -460,9 +499,10 @@ def words_place(ws: Workspace, places: Places, source: WordSource) -> Path:
     """
     if source == "cbow" and ws.word_vectors.is_dir():
         return ws.word_vectors
-    settings = ws.settings.word_vectors.model_dump() if source == "cbow" else asdict(count_vectors.SETTINGS)
+    trained_as = ws.settings.word_vectors.model_dump(exclude={"trained_in"})
+    settings = trained_as if source == "cbow" else asdict(count_vectors.SETTINGS)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-    return places.corpus_part(f"{'words' if source == 'cbow' else source}-{digest}")
+    return (places.kept or places).corpus_part(f"{'words' if source == 'cbow' else source}-{digest}")
 
 
 def unfinished_of(words: Path, source: WordSource) -> Path:
@@ -490,9 +530,21 @@ def lsa_place(places: Places) -> Path:
     return places.corpus_part(DECOMPOSITION.removeprefix("annot-"))
 
 
-def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> Vectors:
+def _lsa(
+    corpus: Corpus,
+    place: Path,
+    *,
+    memory: int,
+    advance: Advance,
+    earlier: tuple[Corpus, Vectors, str] | None = None,
+) -> Vectors:
+    """The decomposition of this corpus. earlier: an earlier version with its hash and its decomposition, whose basis is
+    kept; terms that it does not have get zeros."""
     if not place.is_dir():
-        basis, facts = word_vectors.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
+        if earlier is None:
+            basis, facts = word_vectors.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
+        else:
+            basis, facts = _kept_basis(corpus, *earlier)
         arrays: dict[str, array_files.Array | array_files.Blocks] = {
             "vectors": word_vectors.documents(corpus, basis),
             "basis": basis,
@@ -503,6 +555,18 @@ def _lsa(corpus: Corpus, place: Path, *, memory: int, advance: Advance) -> Vecto
     ids, stored_arrays = corpus.paper_ids.combine_chunks(), stored.arrays
     space, facts = stored.facts["space"], stored.facts["facts"]
     return Vectors(ids, stored_arrays["vectors"], LSA, space, "cosine", facts, basis=stored_arrays["basis"])
+
+
+def _kept_basis(
+    corpus: Corpus, earlier: Corpus, fitted: Vectors, sha256: str
+) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    """Basis of an earlier version of the corpus with a row for each term of this one, and its facts."""
+    import pyarrow.compute as pc
+
+    assert fitted.basis is not None, "a decomposition has a basis"
+    rows = array_files.numbers(pc.fill_null(pc.index_in(corpus.tokens("terms"), value_set=earlier.tokens("terms")), -1))
+    basis = np.where(rows[:, None] >= 0, fitted.basis[rows], np.float32(0))
+    return basis, {"space": fitted.space, "facts": {**fitted.facts, "fitted_to_corpus": sha256}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,15 +585,14 @@ def parts_of(ws: Workspace) -> tuple[IndexPart, ...]:
     """Every part, by path. Raises MissingInput when the corpus is empty."""
     places = places_of(ws, keep=False)
     shards = shards_of(places)
-    used_names = {WHOLE, lsa_place(places).name}
+    used = {places.corpus_part(WHOLE), lsa_place(places), lsa_place(places.kept or places)}
     for source in get_args(WordSource):
         words = words_place(ws, places, source)
-        used_names |= {words.name, averages_name(words) if words.is_dir() else unfinished_of(words, source).name}
-    corpus_folder = places.corpus_part("")
+        used |= {words, places.corpus_part(averages_name(words)) if words.is_dir() else unfinished_of(words, source)}
 
     def is_used(path: Path) -> bool:
-        if path.parent == corpus_folder:
-            return path.name in used_names
+        if path in used:
+            return True
         # Before the corpus of today is indexed, any shard may still be part of it.
         return (
             path.parent.name == "shards" and not path.name.startswith(".") and (shards is None or path.name in shards)

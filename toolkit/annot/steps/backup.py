@@ -87,7 +87,7 @@ def _without_passwords(ws: Workspace, files: Iterable[Path], notes: list[str]) -
 def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: Advance) -> None:
     """A file in `folder` for each project of the study on the server."""
     with ws.reading() as session:
-        project_list = [project for project in projects.read_projects(session) if project.remote_id is not None]
+        project_list = projects.sent_projects(session)
     if not project_list:
         return
     copies: list[Project] = []
@@ -116,10 +116,9 @@ def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: A
 
 
 def _take_snapshot(ws: Workspace, gateway: Gateway, project: Project, folder: Path, notes: list[str]) -> None:
-    assert project.remote_id is not None
-    name = f"{project.round}-{project.assessor}-{project.remote_id}.json".replace("/", "-")
+    name = f"{project.round}-{project.assessor}-{project.number}.json".replace("/", "-")
     try:
-        taken = gateway.snapshot(project.remote_id)
+        taken = gateway.snapshot(project.number)
     except StudioError as error:
         notes.append(f"no copy of project {project.remote_id} of {project.assessor}: {error.message}")
         return

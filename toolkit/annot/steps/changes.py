@@ -473,9 +473,8 @@ def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
         hidden = projects.read_hidden(session).get(leaver, ())
         sent = [
             (project, {pair_key: task for pair_key, task in tasks.items() if pair_key.pair not in hidden})
-            for project in projects.read_projects(session, round="judge")
-            if project.assessor == leaver and project.remote_id is not None
-            if (tasks := projects.read_tasks(session, project.project))
+            for project in projects.sent_projects(session, round="judge")
+            if project.assessor == leaver and (tasks := projects.read_tasks(session, project.project))
         ]
     if not sent:
         return

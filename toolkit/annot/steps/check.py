@@ -264,6 +264,7 @@ PACKAGES = (
     "gensim",
     "psycopg",
 )
+"""Libraries that figures and the exchange with the server depend on."""
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "9p", "ceph", "glusterfs")
 MOUNTS = Path("/proc/mounts")
 
@@ -292,7 +293,10 @@ class DoctorReport:
 
 def examine(ws: Workspace | None) -> DoctorReport:
     """Look at the machine, the study where there is one, and its server where one is named or runs here."""
-    packages, plugins = _packages(), dict[str, str]()
+    packages, plugins = {"annot": __version__}, dict[str, str]()
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
     findings = [*_machine(ws.root if ws else Path())]
     try:
         plugins = versions_of(ws.settings.plugins.names if ws else ())
@@ -342,15 +346,6 @@ def _machine(folder: Path) -> Iterator[Problem]:
             f"Python {platform.python_version()}, expected 3.11, 3.12 or 3.13",
             "in the folder of annot, run `uv tool install --python 3.13 .`: uv brings a Python of its own",
         )
-
-
-def _packages() -> dict[str, str]:
-    """Installed versions of the libraries that figures and the exchange with the server depend on."""
-    versions = {"annot": __version__}
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions
 
 
 def _study(ws: Workspace) -> Iterator[Problem]:

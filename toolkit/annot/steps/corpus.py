@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from annot.base.errors import InputError
@@ -37,6 +37,7 @@ from annot.store import papers, pools
 from annot.store.answers import Ruling, read_rulings
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
 from annot.store.models import ImportedSource
+from annot.store.pools import last_file, read_corpus_versions, read_withdrawn
 from annot.store.runs import put_import, read_imports
 from annot.study.judged_texts import JudgedTexts, Pair, corrected_versions, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
@@ -111,6 +112,17 @@ class AddedPapers:
         return ""
 
 
+class VersionContents(NamedTuple):
+    """Documents that came and left with a version of the corpus."""
+
+    version: str
+    reason: str | None
+    papers: int
+    withdrawn: int
+    words: str
+    """Version on whose documents the word vectors were trained by which this one ranks."""
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusContents(facts_of_corpus.CorpusFacts):
     """Contents of the corpus."""
@@ -123,6 +135,8 @@ class CorpusContents(facts_of_corpus.CorpusFacts):
     """Additions by file; a file that was added twice is listed once."""
     from_others: int
     """Papers that came otherwise: with a release, or before the files were noted down."""
+    versions: tuple[VersionContents, ...] = ()
+    """Versions of the corpus, if it has more than one."""
 
 
 def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
@@ -145,7 +159,24 @@ def contents(ws: Workspace, *, advance: Advance) -> CorpusContents:
         passages=papers.count_passages(ws.corpus),
         files=files,
         from_others=max(0, facts.papers - sum(file.kept for file in files)),
+        versions=_contents_by_version(ws),
     )
+
+
+def _contents_by_version(ws: Workspace) -> tuple[VersionContents, ...]:
+    from annot.ranking.index import trained_version
+
+    with ws.reading() as session:
+        versions = read_corpus_versions(session)
+        left = Counter(gone.version for gone in read_withdrawn(session).values())
+    contents, before = [], 0
+    for version in versions:
+        name = version.version
+        until = sum(group.papers for group in papers.groups_of(ws.corpus, last_file(versions, name)))
+        words = trained_version(ws.settings.word_vectors.trained_in, versions, name)
+        contents.append(VersionContents(name, version.reason, until - before, left[name], words))
+        before = until
+    return tuple(contents)
 
 
 def add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import shorten
@@ -34,7 +34,7 @@ from annot.store.pools import read_pools, read_sample
 from annot.study.outcome import Pair
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
-from annot.study.workspace import Workspace, given_text, read_entered, write_file
+from annot.study.workspace import Workspace, given_text, read_entered, read_manifest, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach.
@@ -59,6 +59,7 @@ def evaluate(
     tell: Callable[[str], None],
     so_far: bool = False,
     corpus: str | None = None,
+    qrels_file: Path | None = None,
 ) -> EvaluatedRuns:
     """Evaluate runs, in all conventions when none is named.
 
@@ -66,31 +67,34 @@ def evaluate(
     the first of them runs are compared, in the first convention that knows it. at_least_two: raise InputError if no
     two runs can be compared. When none of this is named, the result is written to `exports/evaluation.json` too; `tell`
     reports if that fails, and untrue parts of the study. so_far: with a sample, evaluate also before all of it
-    has grades. corpus: runs and qrels of this version of the corpus; None takes the newest.
+    has grades. corpus: runs and qrels of this version of the corpus; None takes the newest. qrels_file: qrels to
+    measure with; `tell` warns of documents of the runs that are not in their version of the corpus.
     """
     conventions = chosen(ws, convention, measures)
     check_name(ties, TIES, what="--ties")
     check_name(average, AVERAGES, what="--average")
-    snapshot = read_snapshot(ws)
+    whole = read_snapshot(ws)
     if corpus is not None:
-        check_name(corpus, snapshot.corpora, what="--corpus")
-    earlier = corpus is not None and corpus != snapshot.corpora[-1]
-    if corpus is not None and earlier:
-        snapshot = read_version(ws, corpus)
-    qrels, found = exported_qrels(snapshot), _named(snapshot, runs)
-    if not earlier:
-        _refuse_other_versions(snapshot, found)
+        check_name(corpus, whole.corpora, what="--corpus")
+    corpus = corpus if qrels_file is None else _version_of(whole, qrels_file)
+    snapshot = whole if corpus is None or corpus == whole.corpora[-1] else read_version(ws, corpus)
+    earlier, qrels = snapshot is not whole, exported_qrels(snapshot, qrels_file)
+    found = _measured_runs(whole, snapshot, runs, qrels_file, corpus, tell=tell)
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
     evaluated = measured.evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
-    evaluated = measured.with_earlier(snapshot, found, qrels, evaluated, named=bool(runs), **how)
+    if qrels_file is None:
+        evaluated = measured.with_earlier(snapshot, found, qrels, evaluated, named=bool(runs), **how)
+    else:
+        evaluated = replace(evaluated, corpus=corpus)
     if evaluated.corpus:
         tell(f"version {evaluated.corpus} of the corpus")
     if evaluated.warning:
         tell(f"warning: {evaluated.warning}")
     report_untrue(snapshot, "runs", tell=tell)
-    if not earlier and not runs and convention is None and not measures and (ties, average) == (TIES[0], AVERAGES[0]):
+    whole_study = not (earlier or runs or measures) and convention is None and qrels_file is None
+    if whole_study and (ties, average) == (TIES[0], AVERAGES[0]):
         measured.keep(ws, measured.EVALUATION_FILE, measured.as_text(measured.evaluation_data(evaluated)), tell=tell)
         note(ws, "evaluate", snapshot.states)
     return evaluated
@@ -155,6 +159,80 @@ def _named(snapshot: Snapshot, names: Iterable[str]) -> dict[str, dict[str, Rank
                 raise InputError(f"{tag}: a run of this study and a run in {', '.join(map(str, files))} have this tag")
             rankings[tag] = run
     return rankings
+
+
+def _measured_runs(
+    whole: Snapshot,
+    snapshot: Snapshot,
+    names: tuple[str, ...],
+    qrels_file: Path | None,
+    version: str | None,
+    *,
+    tell: Callable[[str], None],
+) -> dict[str, dict[str, Ranking]]:
+    """The runs that are meant, of the version to which the snapshot is limited; those that are named with a file of
+    qrels may be of any.
+
+    version: of the corpus, which the qrels are of.
+    """
+    found = _named(whole if qrels_file and names else snapshot, names)
+    if qrels_file is not None:
+        _warn_of_others(whole, found, qrels_file, version, files=filter(Path.is_file, map(Path, names)), tell=tell)
+    elif snapshot is whole:
+        _refuse_other_versions(snapshot, found)
+    return found
+
+
+def _version_of(snapshot: Snapshot, qrels_file: Path) -> str | None:
+    """Version of the corpus whose qrels the file has, by its place, its name or its content; None if it has those of
+    none."""
+    ws, versions = snapshot.ws, snapshot.corpora
+    files = {name: ws.qrels_of(name) for name in versions[:-1]} | dict.fromkeys(versions[-1:], ws.qrels)
+    text = given_text(qrels_file, expected="qrels")
+    of_file = [name for name, file in files.items() if file.resolve() == qrels_file.resolve()]
+    of_file += [name for name in versions if ws.qrels_of(name).name == qrels_file.name]
+    of_file += [name for name, file in files.items() if file.is_file() and file.read_text(encoding="utf-8") == text]
+    return of_file[0] if of_file else None
+
+
+def _warn_of_others(
+    whole: Snapshot,
+    found: Mapping[str, Mapping[str, Ranking]],
+    qrels_file: Path,
+    version: str | None,
+    *,
+    files: Iterable[Path],
+    tell: Callable[[str], None],
+) -> None:
+    """Warn of documents of these runs that are not in the version of the corpus that the qrels are of.
+
+    version: None takes the newest. files: of the runs, if they are none of the study; metadata is next to them. Raises
+    InputError for runs of several versions.
+    """
+    if not (whole.corpora and whole.ws.has_corpus):
+        return
+    first, of_version = whole.corpora[0], version or whole.corpora[-1]
+    of_runs = {run.tag: run.facts.get("corpus", first) for run in whole.runs}
+    for about in (path.with_suffix(".json") for path in files):
+        if about.is_file():
+            record = read_manifest(about, hint="take it from a backup, or make the run again")
+            of_runs[str(record.get("tag"))] = dict(record.get("settings") or {}).get("corpus", first)
+    if len({*filter(None, map(of_runs.get, found))}) > 1:
+        raise InputError(
+            "runs of several versions of the corpus, expected one",
+            faults=[f"{tag}: ranks version {of_runs.get(tag, 'unknown')}" for tag in sorted(found)],
+            hint=f"`annot run SYSTEM --corpus {of_version}` ranks the version of the qrels",
+        )
+    outside = read_version(whole.ws, of_version).outside
+    for tag, run in found.items():
+        ids = {doc.doc_id for ranking in run.values() for doc in ranking}
+        if others := sorted((ids & outside) | (ids - papers.known_ids(whole.ws.corpus, ids))):
+            some = ", ".join(others[:3]) + (", ..." if others[3:] else "")
+            tell(
+                f"warning: {tag}: {len(others)} of its {counted(len(ids), 'document')} are not in version {of_version} "
+                f"of the corpus, which {qrels_file} is of: {some}; the run ranks version "
+                f"{of_runs.get(tag, 'unknown')}, `annot run SYSTEM --corpus {of_version}` ranks version {of_version}"
+            )
 
 
 def _refuse_other_versions(snapshot: Snapshot, found: Collection[str]) -> None:

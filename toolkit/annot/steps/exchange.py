@@ -141,7 +141,11 @@ def pull_sent(
     if not came:
         raise refused[0]
     if seen is not None and any(pulled.assessors for _, pulled in came):
-        came = [(round, _with_open(ws, round, pulled)) for round, pulled in came]
+        # A round of which nothing came is waited for all the same.
+        came = [
+            (round, replace(pulled, open=round.after_pull(ws)[1]) if pulled.open is None else pulled)
+            for round, pulled in came
+        ]
     pulled = _with_pages(ws, _together(came), options)
     # On a server that has only some of the rounds, the others are not missed.
     return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
@@ -229,15 +233,8 @@ def told(pulled: collecting.PullResult, *, now: datetime) -> str:
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
     """Rounds of which something was sent; judging, if nothing was."""
     with ws.reading() as session:
-        stored = {project.round for project in projects.read_projects(session) if project.remote_id is not None}
+        stored = {project.round for project in projects.sent_projects(session)}
     return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
-
-
-def _with_open(ws: Workspace, round: Round, pulled: collecting.PullResult) -> collecting.PullResult:
-    """A round of which nothing came is waited for all the same."""
-    if pulled.open is not None:
-        return pulled
-    return replace(pulled, open=round.after_pull(ws)[1])
 
 
 def _together(came: Sequence[tuple[Round, collecting.PullResult]]) -> collecting.PullResult:

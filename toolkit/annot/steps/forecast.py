@@ -10,7 +10,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import StudyVocabulary, check_name, counted
+from annot.base.names import StudyVocabulary, check_name, counted, percent
 from annot.base.records import CITED, Advance, Pool, Query, Ranking, grouped, nested
 from annot.base.stats.values import Estimate, Undefined
 from annot.judging import planning, progress
@@ -594,7 +594,7 @@ def shares_table(found: sample.SharesForecast) -> Table:
     """A row for each share."""
     columns = Columns[sample.ShareForecast](
         [
-            Column("share", lambda forecast: f"{100 * forecast.share:g}%", ""),
+            Column("share", lambda forecast: percent(forecast.share), ""),
             Column("", lambda forecast: forecast.share, "share"),
         ],
         [

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import check_name, counted
+from annot.base.names import check_name, counted, moment_now
 from annot.base.records import Assessor, PairKey, grouped
 from annot.base.templating import render
 from annot.base.words import ENGLISH_CODE, Words
@@ -19,7 +19,7 @@ from annot.judging.exchange import servers
 from annot.labelstudio import accounts, front, server, tasks
 from annot.labelstudio.studio_records import labelling_url
 from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
-from annot.publishing.report.tables import Column, Columns, sentences
+from annot.publishing.report.tables import Column, Columns
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, progress_by_assessor
 from annot.store.models import Kind, Notice, Project, Session
@@ -237,11 +237,16 @@ def _own_server(ws: Workspace, name: str) -> str | None:
     return name if servers.isolated(ws) else None
 
 
+def _is_elsewhere(ws: Workspace, owner: str | None) -> bool:
+    """True if this study does not start the server of this person, or the one for all."""
+    return ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+
+
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
     who, account = person.assessor, person.account or ""
     owner = _own_server(ws, who)
-    elsewhere = ws.studio_url is not None if owner is None else servers.is_elsewhere(ws, owner)
+    elsewhere = _is_elsewhere(ws, owner)
     if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
         has_front = front.kept(servers.front_folder(ws)) is not None
         return (f"`annot studio up` starts the server of {who}",) if has_front else ()
@@ -332,7 +337,9 @@ def invite(
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
         twice = sum(other.person == addressee.person for other in found) > 1
         file = f"{name}-{servers.PARTS[addressee.role].title}.txt" if twice else f"{name}.txt"
-        path = None if out is None else _written(ws.root / out / file, text)
+        path = None if out is None else ws.root / out / file
+        if path is not None:
+            write_file(path, text, private=True)
         letters.append(
             Letter(
                 *(name, addressee.role, values["link"], whom, text, path),
@@ -348,22 +355,12 @@ def invite(
     return tuple(letters)
 
 
-def _written(path: Path, text: str) -> Path:
-    write_file(path, text, private=True)
-    return path
-
-
 def describe(made: tuple[Letter, ...]) -> str:
     """The letters, or the files they were written to."""
     if all(letter.path is not None for letter in made):
         return "\n".join(str(letter.path) for letter in made)
     rule = "-" * 72
     return f"\n{rule}\n".join(letter.text.rstrip("\n") for letter in made)
-
-
-def notes(made: tuple[Letter, ...]) -> tuple[str, ...]:
-    """Notes on the file of passwords, on gaps in these letters, and on letters to write again."""
-    return sentences("commands.letters", letters=made)
 
 
 def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: list[Addressee]) -> list[Addressee]:
@@ -388,7 +385,7 @@ def _notice(ws: Workspace, letter: Letter) -> Notice:
     kind, decided = _words(ws, letter.role)
     words = guidelines.words_in(ws, letter.language)
     says = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
-    return Notice(letter.assessor, kind, "letter", datetime.now(UTC).isoformat(timespec="milliseconds"), says)
+    return Notice(letter.assessor, kind, "letter", moment_now("milliseconds"), says)
 
 
 def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
@@ -397,21 +394,15 @@ def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
     return ("comments", release.comments) if role == "judge" else ("reasons", release.reasons)
 
 
-def _server(ws: Workspace, person: str | None) -> _Server:
-    """The server of this person, or the one for all."""
-    here = ws.studio_url is None if person is None else not servers.is_elsewhere(ws, person)
-    with servers.connect(ws, person=person) as gateway:
-        sign_up = None if here else f"{gateway.address}{gateway.invitation()}"
-        return _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
-
-
 def _servers(ws: Workspace, names: Iterable[str | None], lacking: Collection[str | None]) -> dict[str | None, _Server]:
     """Servers of these people that can be asked. lacking: those that must be, as nothing was sent to them yet."""
-    return {
-        name: _server(ws, name)
-        for name in names
-        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None
-    }
+    server_of = {}
+    for name in names:
+        if name in lacking or ws.studio_url is not None or server.status(servers.studio_folder(ws, name)) is not None:
+            with servers.connect(ws, person=name) as gateway:
+                sign_up = f"{gateway.address}{gateway.invitation()}" if _is_elsewhere(ws, name) else None
+                server_of[name] = _Server(gateway.address, frozenset(gateway.user_ids()), sign_up)
+    return server_of
 
 
 def _values(
@@ -523,9 +514,7 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
     imported -= {project.assessor for project in snapshot.projects}
     everyone = [person for person in snapshot.people if person.left_on is None and person.assessor not in imported]
     planned = {assignment.assessor for assignment in snapshot.assignments}
-    project_of = {
-        (project.assessor, project.round): project for project in snapshot.projects if project.remote_id is not None
-    }
+    project_of = {(project.assessor, project.round): project for project in projects.sent_projects(session)}
     addressees = []
     for person in everyone:
         name = person.assessor

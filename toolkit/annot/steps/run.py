@@ -123,8 +123,7 @@ def make(
         if plugins := ws.settings.plugins.names:
             facts["plugins"] = versions_of(plugins)
         facts |= {"topics_left_out": left_out} if left_out else {}
-        # The pools are those of the version; the weights of terms come from the corpus as it is now.
-        facts |= {"corpus": corpus or newest, "weights_from": newest} if newest else {}
+        facts |= {"corpus": corpus or newest} if newest else {}
         stored = _stored(system.name, Source.BASELINE, facts, ranked.rankings)
         if earlier:
             path = ws.run_file(f"{corpus}/{system.name}")
@@ -164,7 +163,7 @@ def _inputs(
     doc_ids_to_rank = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
     papers = find_papers(ws.corpus, doc_ids_to_rank | {query.topic_id for query in queries} - texts.keys())
     topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
-    return study_analyses.StudyInputs(ws, chosen, topics, papers, advance)
+    return study_analyses.StudyInputs(ws, chosen, topics, papers, advance, corpus)
 
 
 def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:

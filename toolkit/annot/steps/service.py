@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,16 +32,11 @@ ENVIRONMENT = ("ANNOT_STUDIO_VENV", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "ANNOT_
 TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
-    """Units that were written, and the lines that switch them on."""
+def write_service(ws: Workspace) -> tuple[list[Path], list[str]]:
+    """Write the unit that starts the servers with the machine, and starts again those that die.
 
-    files: tuple[Path, ...]
-    lines: tuple[str, str]
-
-
-def write_service(ws: Workspace) -> Units:
-    """Write the unit that starts the servers with the machine, and starts again those that die."""
+    Returns the file, and the lines that switch it on.
+    """
     if front.kept(servers.front_folder(ws)) is None:
         raise MissingInput(
             "the servers have no domain yet", hint="`annot studio up --domain DOMAIN` starts them for people elsewhere"
@@ -48,14 +44,18 @@ def write_service(ws: Workspace) -> Units:
     return _write(ws, "", {"service": "studio up --stay"}, switched_on="service")
 
 
-def write_nightly(ws: Workspace, time: str) -> Units:
-    """Write the timer for the work of a night. time: hours and minutes, of the clock of the machine."""
-    if not TIME.fullmatch(time):
-        raise InputError(f"found {time!r}, expected a time such as 03:15")
-    return _write(ws, "-nightly", {"service": "studio nightly --wait 3600", "timer": time}, switched_on="timer")
+def write_nightly(ws: Workspace, clock_time: str) -> tuple[list[Path], list[str]]:
+    """Write the timer for the work of a night, as `write_service` writes its unit.
+
+    clock_time: hours and minutes, of the clock of the machine.
+    """
+    if not TIME.fullmatch(clock_time):
+        raise InputError(f"found {clock_time!r}, expected a time such as 03:15")
+    work = {"service": "studio nightly --wait 3600", "timer": clock_time}
+    return _write(ws, "-nightly", work, switched_on="timer")
 
 
-def _write(ws: Workspace, ending: str, kinds: dict[str, str], *, switched_on: str) -> Units:
+def _write(ws: Workspace, ending: str, work_of: dict[str, str], *, switched_on: str) -> tuple[list[Path], list[str]]:
     name = "annot-" + (re.sub(r"[^A-Za-z0-9_.]+", "-", ws.settings.collection.name).strip("-") or "study") + ending
     folder = servers.front_folder(ws).resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def _write(ws: Workspace, ending: str, kinds: dict[str, str], *, switched_on: st
     variables = [f"{name}={_quoted(os.environ[name])}\n" for name in ENVIRONMENT if name in os.environ]
     write_file(secret, "".join(variables), private=True)
     files = []
-    for kind, work in kinds.items():
+    for kind, work in work_of.items():
         values = {
             "kind": kind,
             "work": work,
@@ -77,7 +77,7 @@ def _write(ws: Workspace, ending: str, kinds: dict[str, str], *, switched_on: st
         files.append(folder / f"{name}.{kind}")
         write_file(files[-1], render("unit.j2", values, overrides=None))
     copy = shlex.join(["sudo", "cp", *map(str, files), "/etc/systemd/system/"])
-    return Units(tuple(files), (copy, f"sudo systemctl enable --now {name}.{switched_on}"))
+    return files, [copy, f"sudo systemctl enable --now {name}.{switched_on}"]
 
 
 def _quoted(text: str) -> str:
@@ -97,13 +97,7 @@ LOOK_SECONDS = 5.0
 """Seconds between two looks at the servers."""
 
 
-def stay(
-    root: Path,
-    *,
-    start: Callable[[Workspace], object],
-    wait: Callable[[float], None],
-    tell: Callable[[str], None],
-) -> None:
+def stay(root: Path, *, start: Callable[[Workspace], object], tell: Callable[[str], None]) -> None:
     """Start the servers again whenever one has died, until `annot studio down` ends them. start: starts them."""
     while True:
         ws = Workspace.open(root)
@@ -115,7 +109,7 @@ def stay(
                 start(ws)
             except AnnotError as error:
                 tell(f"{error.message}; trying again")
-        wait(LOOK_SECONDS)
+        time.sleep(LOOK_SECONDS)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

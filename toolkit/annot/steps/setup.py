@@ -160,7 +160,14 @@ def up(
         write_file(servers.studio_folder(ws) / server.DATABASE, variables, private=True)
 
     def start(name: str | None) -> None:
-        _start(ws, name, owners[name], port=port, tell=tell, domain=domain)
+        server_folder = servers.studio_folder(ws, name)
+        (server_folder / servers.CLOSED).unlink(missing_ok=True)
+        say = tell if name is None else lambda text: tell(f"{name}: {text}")
+        address = domain.url(name) if domain else ""
+        server.up(server_folder, environ=os.environ, port=port, say=say, address=address)
+        if accounts := {owner.assessor: owner.account for owner in owners[name] if owner.account}:
+            with servers.connect(ws, person=name) as gateway:
+                servers.open_accounts(ws, gateway, accounts, person=name)
 
     # A first start keeps a core busy for a minute.
     with ThreadPoolExecutor(max_workers=max(1, (os.cpu_count() or 1) // 2)) as pool:
@@ -174,19 +181,16 @@ def up(
     return status(ws)
 
 
-def _owners(ws: Workspace, port: int | None) -> dict[str | None, list[Assessor]]:
+def _owners(ws: Workspace, port: int | None) -> dict[str | None, Sequence[Assessor]]:
     """People with an account on each server that this study starts; None is the one for all.
 
     In mode `server`, someone who has left is among them as long as their server is there.
     """
-    each = servers.isolated(ws)
+    in_use = servers.open_servers(ws)
     with ws.reading() as session:
-        everyone = [
-            person
-            for person in people.read_assessors(session)
-            if person.left_on is None or (each and _has_server(ws, person.assessor))
-        ]
-    if not each:
+        assessors = people.read_assessors(session)
+    everyone = [person for person in assessors if person.left_on is None or person.assessor in in_use]
+    if not servers.isolated(ws):
         return {None: everyone}
     if port is not None:
         raise InputError("--port cannot be used if each person has a server", hint="leave it out")
@@ -199,7 +203,9 @@ def _close_if_pulled(ws: Workspace, person: Assessor, *, tell: Callable[[str], N
     """True if the person has left, so that their server was closed now, as all their answers are pulled."""
     if person.left_on is None or not _is_pulled(ws, person.assessor):
         return False
-    servers.close(ws, person.assessor)
+    folder = servers.studio_folder(ws, person.assessor)
+    (folder / servers.CLOSED).touch()  # first, so that nothing starts it again
+    server.down(folder)
     tell(f"{person.assessor} has left and all answers are pulled, so their server is closed; its data are kept")
     return True
 
@@ -207,7 +213,7 @@ def _close_if_pulled(ws: Workspace, person: Assessor, *, tell: Callable[[str], N
 def _refuse_once_sent(ws: Workspace, *, shared: bool) -> None:
     """Raise InputError if tasks were sent, since the mode cannot change any more."""
     with ws.reading() as session:
-        if any(project.remote_id is not None for project in projects.read_projects(session)):
+        if projects.sent_projects(session):
             raise InputError(
                 f'isolation = "{ws.settings.judging.isolation}" in annot.toml, and tasks were sent',
                 hint="leave out --shared" if shared else "use --shared: the people of this study share one server",
@@ -247,14 +253,13 @@ def _check_domain(ws: Workspace, domain: Front, names: Sequence[str | None], *, 
 def _is_pulled(ws: Workspace, person: str) -> bool:
     """True if the person's server has no answers that are not on record."""
     with ws.reading() as session:
-        sent = [project for project in projects.read_projects(session) if project.assessor == person]
+        sent = [project for project in projects.sent_projects(session) if project.assessor == person]
     with servers.connect(ws, person=person) as gateway:
         identity = gateway.identity()
         return not any(
-            servers.count_unpulled(ws, project, gateway.snapshot(project.remote_id)["tasks"])
+            servers.count_unpulled(ws, project, gateway.snapshot(project.number)["tasks"])
             for project in sent
-            if project.server == identity and project.remote_id is not None
-            if gateway.project(project.remote_id) is not None
+            if project.server == identity and gateway.project(project.number) is not None
         )
 
 
@@ -269,26 +274,6 @@ def down(ws: Workspace) -> tuple[State, ...]:
 def status(ws: Workspace) -> tuple[State, ...]:
     """State of the server, or in mode `server` of each person's."""
     return tuple(_state(ws, person) for person in servers.open_servers(ws))
-
-
-def _start(
-    ws: Workspace,
-    person: str | None,
-    owners: Sequence[Assessor],
-    *,
-    port: int | None,
-    tell: Callable[[str], None],
-    domain: Front | None,
-) -> None:
-    def say(text: str) -> None:
-        tell(text if person is None else f"{person}: {text}")
-
-    folder = servers.studio_folder(ws, person)
-    (folder / servers.CLOSED).unlink(missing_ok=True)
-    server.up(folder, environ=os.environ, port=port, say=say, address=domain.url(person) if domain else "")
-    if accounts := {owner.assessor: owner.account for owner in owners if owner.account}:
-        with servers.connect(ws, person=person) as gateway:
-            servers.open_accounts(ws, gateway, accounts, person=person)
 
 
 def _state(ws: Workspace, person: str | None) -> State:
@@ -310,11 +295,6 @@ def _state(ws: Workspace, person: str | None) -> State:
         assessor=person,
         here=not elsewhere,
     )
-
-
-def _has_server(ws: Workspace, person: str) -> bool:
-    """True if a server of the person was started before: it has their answers."""
-    return servers.studio_folder(ws, person).is_dir() and not servers.is_closed(ws, person)
 
 
 def _check_memory(folders: Sequence[Path]) -> None:

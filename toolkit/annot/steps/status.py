@@ -12,8 +12,10 @@ from annot.judging.next_step import next_step
 from annot.judging.stage import Stage
 from annot.judging.withdrawn import withdrawn_of
 from annot.publishing.report import study_tables, tables
+from annot.store.answers import has_times
 from annot.study.backups import NIGHT_FILE
-from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs, states_of
+from annot.study.outcome import Pair, changed_after_adjudication, outcome_of, rushed_pairs
+from annot.study.plain_pairs import states_of
 from annot.study.workspace import Workspace
 
 OVERDUE = timedelta(hours=36)
@@ -83,12 +85,12 @@ class Status:
 def status(ws: Workspace) -> Status:
     """Count papers, queries, pairs, judgements and files of the study."""
     with ws.reading() as session:
-        stage = Stage(session, ws)
+        timed = has_times(session)
+        stage = Stage(session, ws, whole=timed)
         coming = next_step(stage.facts())
         changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
-        outcome, rushed = stage.outcome, tuple[str, ...]()
-        if outcome.everything:
-            # Only once there are answers.
+        plain, outcome, rushed = stage.plain, stage.outcome, tuple[str, ...]()
+        if timed and outcome.everything:
             fast = rushed_pairs(session, outcome)
             if any(fast[1].values()):
                 from annot.judging.exchange.audit import rushed_of
@@ -98,18 +100,18 @@ def status(ws: Workspace) -> Status:
             labelled_papers=stage.labelled if ws.settings.faceted else None,
             queries=len(stage.queries),
             pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
-            pairs=len(outcome.planned),
-            assessors=study_tables.progress_of(stage.everyone, outcome),
-            states=states_of(outcome),
+            pairs=len(stage.planned),
+            assessors=study_tables.progress_of(stage.everyone, outcome, plain.given),
+            states=states_of(outcome, plain),
             to_judge=outcome.progress.left,
             incomplete=len(outcome.incomplete),
             returned=len(outcome.returned),
             waiting=len(outcome.waiting),
-            agreed=len(outcome.agreed),
-            disputed=len(outcome.disputed),
+            agreed=len(plain.grades) - plain.disputed + len(outcome.agreed),
+            disputed=plain.disputed + len(outcome.disputed),
             settled=len(outcome.adjudications),
             unjudgeable=len(outcome.unjudgeable),
-            open=len(outcome.open),
+            open=plain.disputed + len(outcome.open),
             changed_after_adjudication=len(changed),
             lost=sum(answer.counts for answer in not_as_they_were),
             withdrawn=sum(not answer.counts for answer in not_as_they_were),

@@ -21,7 +21,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, Text, case, cast, func, null, select, true
+from sqlalchemy import ColumnElement, Connection, Table, Text, and_, case, cast, func, null, select, true
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
 from annot.formats.input_files import json_objects, json_texts
@@ -489,6 +489,17 @@ def is_judged(session: Session) -> bool:
     return session.connection().execute(select(models.JUDGEMENT_TABLE.c.id).limit(1)).first() is not None
 
 
+def count_judgements(session: Session) -> int:
+    """Number of rows of judgements: every revision of each."""
+    return session.connection().execute(select(func.count()).select_from(models.JUDGEMENT_TABLE)).scalar_one()
+
+
+def _counts() -> ColumnElement[bool]:
+    """Condition that a row is an answer that counts (`Judgement.counts`)."""
+    judged = models.JUDGEMENT_TABLE.c
+    return (cast(judged.flags, Text) == "[]") & (judged.grade.is_not(None) | judged.cannot_judge.is_not(None))
+
+
 def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
     """Number of assignments of each assessor, and of those with an answer that counts."""
     planned, judged = models.ASSIGNMENT_TABLE.c, models.JUDGEMENT_TABLE.c
@@ -501,10 +512,41 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
         done = Counter(entry.assessor for entry in plan if (entry.assessor, entry.asked) in answered)
         return {name: (count, done[name]) for name, count in assigned.items()}
     of_assignment = [judged[name] == planned[name] for name in ("query_id", "doc_id", "assessor", "occasion")]
-    is_answer = (cast(judged.flags, Text) == "[]") & (judged.grade.is_not(None) | judged.cannot_judge.is_not(None))
-    has_answer = select(judged.id).where(*of_assignment, is_answer).exists()
+    has_answer = select(judged.id).where(*of_assignment, _counts()).exists()
     counts = select(planned.assessor, func.count(), func.sum(case((has_answer, 1), else_=0))).group_by(planned.assessor)
     return {name: (assigned, done) for name, assigned, done in connection.execute(counts)}
+
+
+def plain_pairs(session: Session) -> Iterable[tuple[str, str, int, int, int]]:
+    """Pairs that each of their assessors judged once with a grade, if nothing else is on record of them, with the
+    number of their judgements and the lowest and the highest grade."""
+    planned, judged = models.ASSIGNMENT_TABLE.c, models.JUDGEMENT_TABLE.c
+    pair = judged.query_id, judged.doc_id
+    team = select(planned.query_id, planned.doc_id, func.count().label("size"))
+    of_pair = team.group_by(planned.query_id, planned.doc_id).subquery().c
+    is_assigned = and_(*(judged[name] == planned[name] for name in ("query_id", "doc_id", "assessor", "occasion")))
+    is_plain = _counts() & judged.grade.is_not(None) & (judged.revision == 1) & (judged.occasion == 1)
+    counts = (
+        of_pair.size,
+        func.count(planned.assessor),
+        func.count(judged.assessor.distinct()),
+        func.sum(case((is_plain, 1), else_=0)),
+    )
+    statement = (
+        select(*pair, func.count(), func.min(judged.grade), func.max(judged.grade))
+        .join(models.ASSIGNMENT_TABLE, is_assigned, isouter=True)
+        .join(of_pair.size.table, (of_pair.query_id == judged.query_id) & (of_pair.doc_id == judged.doc_id))
+        .group_by(*pair, of_pair.size)
+        .having(*(func.count() == count for count in counts))
+    )
+    return models.read_rows(session, statement)
+
+
+def has_times(session: Session) -> bool:
+    """True if it is on record when any answer was given, or how long it took."""
+    tables = models.JUDGEMENT_TABLE, models.ADJUDICATION_TABLE, models.TRIAL_JUDGEMENT_TABLE
+    timed = (select(rows.c.id).where(rows.c.judged_at.is_not(None) | rows.c.lead_time.is_not(None)) for rows in tables)
+    return any(session.connection().execute(statement.limit(1)).first() for statement in timed)
 
 
 def has_displays(session: Session) -> bool:

@@ -53,6 +53,8 @@ _WRITES = "annot_writes"
 _OPENS = "annot_opens"
 WRITE_LOCK = 0x616E6E6F74
 """Advisory lock of PostgreSQL for "a process writes": the letters of the program's name."""
+CACHE_KB = 64 * 1024
+"""Pages of a database that SQLite keeps in memory."""
 WAIT_SECONDS = 30
 """Wait for a busy server, and for another process that writes; a server that is down refuses at once."""
 _FAULTS = (
@@ -323,6 +325,8 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver would begin and commit by itself around CREATE TABLE; the event `begin` does it instead.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
+    # The driver's own 2 MB are too few for the indexes of a large study: they would be written many times.
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
     # The file may come from someone else: what its tables do by themselves calls nothing that reaches outside.
     connection.execute("PRAGMA trusted_schema = OFF")
 

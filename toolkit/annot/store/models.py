@@ -609,6 +609,12 @@ class Project(NamedTuple):
     language: str | None = None
     """Language of its words since the last push."""
 
+    @property
+    def number(self) -> int:
+        """The server's number of a project that a server is known to have."""
+        assert self.remote_id is not None
+        return self.remote_id
+
     def __hash__(self) -> int:
         """Hash of its number, because `shows` cannot be hashed."""
         return hash(self.project)

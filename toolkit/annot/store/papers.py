@@ -230,24 +230,25 @@ def rows_with(file: Any, column: str, values: Any, columns: list[str]) -> Iterat
             yield file.read_row_group(group, columns=columns).filter(matches)
 
 
-def corpus_sha256(folder: Path) -> str:
+def corpus_sha256(folder: Path, last: str | None = None) -> str:
     """A hash of the papers in their order, independent of files, row groups and compression.
 
     Each column is hashed as its lengths, its validity and its values, over all papers; an optional one only if there
-    are any.
+    are any. last: name of the last file that counts; None takes all.
     """
-    (*_, (digest, _papers)) = beginnings(folder)
+    (*_, (digest, _papers)) = beginnings(folder, last=last)
     return digest
 
 
-def beginnings(folder: Path, instead: Any = None) -> Iterator[tuple[str, int]]:
+def beginnings(folder: Path, instead: Any = None, *, last: str | None = None) -> Iterator[tuple[str, int]]:
     """The corpus as it was after each of its files: its `corpus_sha256`, and its number of papers.
 
-    instead: a table with rows that take the places of those with their ids, such as records before a correction.
+    instead: a table with rows that take the places of those with their ids, such as records before a correction. last:
+    name of the last file; None takes all.
     """
     hashes: ColumnHashes = {}
     values, papers = Counter[str](), 0
-    for path in files_of(folder):
+    for path in files_of(folder, last):
         file = open_papers(path)
         papers += file.metadata.num_rows
         values.update({name: _values(file, name) for name in OPTIONAL})
@@ -387,13 +388,16 @@ def paper_schema(names: Collection[str] = ()) -> pyarrow.Schema:
     return pyarrow.schema([*schema, *(pyarrow.field(name, text) for name in OPTIONAL if name in names)])
 
 
-def files_of(folder: Path) -> list[Path]:
-    """Files of the corpus, in order. Raises MissingInput if there is none."""
+def files_of(folder: Path, last: str | None = None) -> list[Path]:
+    """Files of the corpus, in order. Raises MissingInput if there is none.
+
+    last: name of the last file to take; None takes all.
+    """
     # A name that begins with a dot is a file being written.
     files = sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
     if not files:
         raise MissingInput(f"{folder}: no papers", hint=_HINT)
-    return files
+    return [path for path in files if last is None or path.name <= last]
 
 
 def open_parquet(path: Path, *, hint: str) -> Any:
@@ -439,20 +443,23 @@ class RowGroups(NamedTuple):
         return local_copy(self.url) if self.url else self.path
 
 
-def groups_of(folder: Path) -> list[RowGroups]:
-    """Row groups of the corpus one by one, in order, under absolute paths; reads only the files' footers."""
+def groups_of(folder: Path, last: str | None = None) -> list[RowGroups]:
+    """Row groups of the corpus one by one, in order, under absolute paths; reads only the files' footers.
+
+    last: name of the last file to take; None takes all.
+    """
     return [
         RowGroups(path.resolve(), group, group + 1, about.row_group(group).num_rows)
-        for path in files_of(folder)
+        for path in files_of(folder, last)
         for about in (open_papers(path).metadata,)
         for group in range(about.num_row_groups)
     ]
 
 
-def groups_for(folder: Path, url: str) -> list[RowGroups]:
-    """Row groups of the corpus as workers read them: at the URL, where the files are put first, or in place if the URL
-    is empty."""
-    groups = groups_of(folder)
+def groups_for(folder: Path, url: str, last: str | None = None) -> list[RowGroups]:
+    """Row groups as `groups_of` returns them, as workers read them: at the URL, where the files are put first, or in
+    place if the URL is empty."""
+    groups = groups_of(folder, last)
     if not url:
         return groups
     urls = put_files({path: sha256_of(path) for path in dict.fromkeys(group.path for group in groups)}, url)

@@ -5,6 +5,7 @@ Accounts are identities: they leave only through here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
@@ -124,9 +125,11 @@ def planned_pairs(session: Session) -> set[tuple[str, str]]:
     return {(query_id, doc_id) for query_id, doc_id in models.read_rows(session, select(rows.query_id, rows.doc_id))}
 
 
-def count_assignments(session: Session) -> int:
-    """Number of assignments of the plan."""
-    return session.connection().execute(select(func.count()).select_from(models.ASSIGNMENT_TABLE)).scalar_one()
+def count_by_assessor(session: Session) -> Counter[str]:
+    """Number of assignments of each assessor in the plan."""
+    assessor = models.ASSIGNMENT_TABLE.c.assessor
+    counts = select(assessor, func.count()).group_by(assessor)
+    return Counter(dict(map(tuple, session.connection().execute(counts))))
 
 
 _key = attrgetter("query_id", "doc_id", "assessor", "occasion")

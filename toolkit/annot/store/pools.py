@@ -463,3 +463,10 @@ def is_after(versions: tuple[models.CorpusVersion, ...], version: str | None, ot
     """True if a version is later than another; None is the first."""
     numbers: dict[str | None, int] = {one.version: one.number for one in versions}
     return numbers.get(version, 1) > numbers.get(other, 1)
+
+
+def last_file(versions: Sequence[models.CorpusVersion], version: str | None) -> str | None:
+    """Name of the last file of the corpus that belongs to a version; None if all files do."""
+    names = [one.version for one in versions]
+    later = versions[names.index(version) + 1 :] if version in names else ()
+    return later[0].after if later else None

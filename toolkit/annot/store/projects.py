@@ -95,6 +95,11 @@ def read_projects(session: Session, *, round: StoredRound | None = None) -> tupl
     return _projects(session, true() if round is None else models.PROJECT_TABLE.c.round == round)
 
 
+def sent_projects(session: Session, *, round: StoredRound | None = None) -> tuple[Project, ...]:
+    """The projects that a server is known to have, as `read_projects` gives them."""
+    return tuple(project for project in read_projects(session, round=round) if project.remote_id is not None)
+
+
 def record_tasks(session: Session, project: int, tasks: Mapping[PairKey, int]) -> None:
     """Record the server's task of each pair; other pairs keep theirs. The database refuses two pairs with one task."""
     recorded = read_tasks(session, project)

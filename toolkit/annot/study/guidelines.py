@@ -15,7 +15,6 @@ from annot.base.records import WHOLE
 from annot.base.settings import Kind
 from annot.base.templating import overriding
 from annot.base.words import ENGLISH, Words, read_words
-from annot.store.papers import files_of, known_ids
 from annot.store.shown import ShownVersion, as_json, hash_of_text
 from annot.study.workspace import Workspace
 
@@ -179,6 +178,9 @@ def _quotes_corpus(ws: Workspace, text: str) -> bool:
     quoted = frozenset(QUOTED.findall(text))
     if not quoted or not ws.has_corpus:
         return not quoted
+    # Imported here alone: the arrays of papers load slowly, and most commands need none.
+    from annot.store.papers import files_of
+
     states = [(path.name, path.stat()) for path in files_of(ws.corpus)]
     return _all_known(ws.corpus, quoted, tuple((name, at.st_ino, at.st_size, at.st_mtime_ns) for name, at in states))
 
@@ -186,6 +188,8 @@ def _quotes_corpus(ws: Workspace, text: str) -> bool:
 @lru_cache(maxsize=64)
 def _all_known(corpus: Path, ids: frozenset[str], _files: tuple[tuple[str, int, int, int], ...]) -> bool:
     """True if the corpus, as long as its files do not change, has papers of all these ids."""
+    from annot.store.papers import known_ids
+
     return ids <= known_ids(corpus, ids)
 
 

@@ -43,7 +43,7 @@ from annot.store.answers import (
     read_returned,
 )
 from annot.store.models import Plan, Session, StoredRound
-from annot.store.people import count_assignments, read_assignments, read_plan
+from annot.store.people import count_by_assessor, read_assignments, read_plan
 from annot.store.pools import withdrawn_ids
 
 if TYPE_CHECKING:
@@ -511,12 +511,9 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
     """
     plan, returned, accepted = read_plan(session), read_returned(session), read_accepted(session)
     texts = texts_of(session) if texts is None else texts
-    pool = session.connection().engine.pool
-    written = chain_ends(session), count_assignments(session)
     withdrawn = withdrawn_ids(session)
-    state = (plan, written, returned, accepted, settings.adjudication.asked, withdrawn)
-    if not texts and pool in _LAST and _LAST[pool][0] == state:
-        return _LAST[pool][1]
+    if not texts and (last := last_outcome(session, settings)):
+        return last
     outcome = outcome_from(
         read_assignments(session),
         JUDGEMENTS.records(session),
@@ -529,8 +526,21 @@ def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, Jud
         withdrawn=withdrawn,
     )
     if not texts:
-        _LAST[pool] = (state, outcome)
+        _LAST[session.connection().engine.pool] = (_state(session, settings), outcome)
     return outcome
+
+
+def _state(session: Session, settings: Settings) -> tuple[Any, ...]:
+    """Everything on which the outcome depends, in short."""
+    written = chain_ends(session), count_by_assessor(session).total()
+    notes = read_plan(session), read_returned(session), read_accepted(session), withdrawn_ids(session)
+    return *written, *notes, settings.adjudication.asked
+
+
+def last_outcome(session: Session, settings: Settings) -> Outcome | None:
+    """The last outcome of the open store, if nothing has changed since."""
+    last = _LAST.get(session.connection().engine.pool)
+    return last[1] if last and last[0] == _state(session, settings) else None
 
 
 _LAST: WeakKeyDictionary[sa.Pool, tuple[Any, Outcome]] = WeakKeyDictionary()
@@ -876,24 +886,3 @@ def too_fast(answers: Iterable[Judgement | Adjudication], limit: float) -> tuple
         and (moment - earlier).total_seconds() < limit + LOADING_SECONDS
     )
     return tuple(dict.fromkeys(fast))
-
-
-STATES = {
-    "agreed": "agreed",
-    "settled": "settled by an adjudicator",
-    "unjudgeable": "closed without a grade",
-    "open": "in dispute",
-    "waiting": "returned and not answered yet",
-    "vacant": "without an assessor",
-    "incomplete": "still to be judged",
-}
-"""Words for the states of pairs, in the order in which they are shown."""
-
-
-def states_of(outcome: Outcome) -> dict[str, int]:
-    """Number of planned pairs in each state that some are in; together they are all."""
-    settled = outcome.adjudications.keys() & outcome.planned.keys()
-    vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
-    agreed = {decision.pair for decision in outcome.agreed} - settled
-    rest = (outcome.unjudgeable, outcome.open, outcome.waiting, vacant, set(outcome.incomplete) - vacant)
-    return {state: len(pairs) for state, pairs in zip(STATES, (agreed, settled, *rest), strict=True) if pairs}

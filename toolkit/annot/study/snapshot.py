@@ -447,12 +447,12 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
             refuse_grades_of_models(lines, name=str(ws.qrels))
 
 
-def exported_qrels(snapshot: Snapshot) -> tuple[Qrel, ...]:
-    """Qrels on disk.
+def exported_qrels(snapshot: Snapshot, file: Path | None = None) -> tuple[Qrel, ...]:
+    """Qrels of the study on disk, or those in a file.
 
     Raises MissingInput when they have not been written, InputError when they are not of this study's queries.
     """
-    ws, path = snapshot.ws, snapshot.qrels_file
+    ws, path = snapshot.ws, file or snapshot.qrels_file
     if not path.is_file():
         raise MissingInput(f"{path}: not written yet", hint=HINT)
     refuse_qrels_of_models(ws)

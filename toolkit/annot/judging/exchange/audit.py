@@ -346,7 +346,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     findings: list[AuditFinding] = []
     with ws.reading() as session:
         fast = rushed_of(rushed_pairs(session, outcome_of(session, ws.settings)))
-        sent = [project for project in projects.read_projects(session) if project.remote_id is not None]
+        sent = projects.sent_projects(session)
         total = sum(len(projects.read_tasks(session, project.project)) for project in sent)
     counter = counting(advance, total=total)
 
@@ -393,12 +393,10 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
 
 def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[AuditFinding]:
     """Findings of one person's server that belong to another person."""
-    with ws.reading() as session:
-        person_of = {row.account.lower(): row.assessor for row in people.read_assessors(session) if row.account}
-    ids = gateway.user_ids()
+    person_of, ids = _person_of(ws), gateway.user_ids()
     person_ids = {number for address, number in ids.items() if person_of.get(address) == person}
     yield from of_accounts(person, ids, own={*person_ids, *accounts, gateway.whoami()}, people=person_of)
-    yield from of_markers(person, gateway.projects_by_marker(""))
+    yield from of_markers(person, gateway.markers())
 
 
 def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
@@ -493,13 +491,16 @@ def accounts_at(ws: Workspace, projects_here: Sequence[Project]) -> dict[str, li
 
 def whose_accounts(ws: Workspace, gateway: Gateway, accounts: Mapping[str, Sequence[int]]) -> dict[int, str]:
     """Whose the accounts on a server are, in words: a person's pseudonym, or the lead's own. accounts: by person."""
-    with ws.reading() as session:
-        person_of = {
-            person.account.lower(): person.assessor for person in people.read_assessors(session) if person.account
-        }
+    person_of = _person_of(ws)
     owners = {number: person_of[address] for address, number in gateway.user_ids().items() if address in person_of}
     owners |= {number: name for name, numbers in accounts.items() for number in numbers}
     return {gateway.whoami(): "the lead's account"} | owners
+
+
+def _person_of(ws: Workspace) -> dict[str, str]:
+    """Person of each address with an account."""
+    with ws.reading() as session:
+        return {row.account.lower(): row.assessor for row in people.read_assessors(session) if row.account}
 
 
 def lost_with(ws: Workspace, project: Project) -> int:
@@ -512,8 +513,7 @@ def audited_project(
     ws: Workspace, gateway: Gateway, project: Project, *, accounts: Sequence[int], people: Mapping[int, str]
 ) -> AuditedProject | None:
     """The project as it is on the server; None if it is gone, or another one has its number now."""
-    assert project.remote_id is not None
-    current = gateway.project(project.remote_id)
+    current = gateway.project(project.number)
     if current is None or (None not in (current.created, project.created) and current.created != project.created):
         return None
     with ws.reading() as session:
@@ -526,7 +526,7 @@ def audited_project(
             counted[pair_key(*question)].add(annotation)
             if line.kept:
                 kept_keys.add(pair_key(*question))
-    tasks, may_stand = gateway.pull(project.remote_id), {**own_questions, **sent}
+    tasks, may_stand = gateway.pull(project.number), {**own_questions, **sent}
     filled_in = _filled_in(ws, gateway, project)
     beside = "" if project.round in ROUND_ANSWERS else f" ({PARTS[project.round].title})"
     return AuditedProject(
@@ -554,8 +554,7 @@ def _in_words(names: Iterable[str]) -> list[str]:
 
 def _filled_in(ws: Workspace, gateway: Gateway, project: Project) -> set[int]:
     """The tasks on which something is filled in that was never sent: a grade, say, or labels of two authors."""
-    assert project.remote_id is not None
-    predictions = gateway.predictions(project.remote_id)
+    predictions = gateway.predictions(project.number)
     often = Counter(prediction.task_id for prediction in predictions)
     is_ours = partial(is_prediction_of_ours, screen=PARTS[project.round].screen, labels=ws.settings.labels.names)
     return {

@@ -168,8 +168,8 @@ def _records(ws: Workspace, server: str, parts: Sequence[RoundPart]) -> Iterator
     """The projects of these parts that were sent to a server."""
     with ws.reading() as session:
         sources = read_sources(session)
-        for project in (row for part in parts for row in projects.read_projects(session, round=part.stored)):
-            if project.server == server and project.remote_id is not None:
+        for project in (row for part in parts for row in projects.sent_projects(session, round=part.stored)):
+            if project.server == server:
                 yield ProjectRecord(session, project, sources)
 
 
@@ -269,9 +269,7 @@ def _collected(
         )
     if project.round in ANSWERS:
         with ws.reading() as session:
-            counting = {
-                (question, annotation) for question in counting_lines for annotation in counting_lines[question]
-            }
+            counting = {(question, key) for question, of_question in counting_lines.items() for key in of_question}
             readings = with_texts_on_server(session, shown, readings, by_question, counting)
     why_all = None if pulled else PROJECT_GONE if current is None else PROJECT_EMPTY
     gone, lost, edited = _compare(readings, lines, by_question, why_all)
@@ -629,8 +627,7 @@ def pull_round(
     """Fetch and record each project of the round, server by server. seen: as `collect` takes it."""
     stored = {part.stored for part in round.parts}
     with ws.reading() as session:
-        sent = [project for project in projects.read_projects(session) if project.round in stored]
-    names = sorted({project.assessor for project in sent if project.remote_id is not None})
+        names = sorted({row.assessor for row in projects.sent_projects(session) if row.round in stored})
     if not names and servers.isolated(ws):
         raise MissingInput("nothing was sent", hint=round.hint)
     recorded: list[PullResult] = []

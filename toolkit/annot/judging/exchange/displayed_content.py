@@ -197,15 +197,14 @@ def withdraw_earlier_texts(
     with ws.reading() as session:
         if not count_corrected_texts(session):
             return set()
-        rows = projects.read_projects(session, round=outgoing[0].part.stored)
+        rows = projects.sent_projects(session, round=outgoing[0].part.stored)
         recorded = answered_of(session)
     answered: set[judged_texts.Pair] = set()
     by_person = {project.assessor: project.tasks for project in outgoing if project.tasks}
     for project in rows:
-        if project.server != server or project.remote_id is None or project.assessor not in by_person:
-            continue
-        late = _withdraw_earlier(gateway, project.remote_id, by_person[project.assessor])
-        answered |= {question.pair for question in late if (project.assessor, question) not in recorded}
+        if project.server == server and project.assessor in by_person:
+            late = _withdraw_earlier(gateway, project.number, by_person[project.assessor])
+            answered |= {question.pair for question in late if (project.assessor, question) not in recorded}
     return answered
 
 
@@ -327,13 +326,6 @@ def with_texts_on_server(
 
     to_read = {(reading.asked, reading.annotation) for reading in looked_at}
     return [of_server(reading) if (reading.asked, reading.annotation) in to_read else reading for reading in readings]
-
-
-def without_pairs(outgoing: OutgoingProject, pairs: Collection[judged_texts.Pair]) -> OutgoingProject:
-    """The project without the tasks of these pairs."""
-    return replace(
-        outgoing, tasks={question: task for question, task in outgoing.tasks.items() if question.pair not in pairs}
-    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -6,13 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from annot import __version__
 from annot.base.errors import FindingError, InputError, LeakError
-from annot.base.names import counted, verb
+from annot.base.names import counted, moment_now, verb
 from annot.base.plugins import loaded
 from annot.base.records import MANUAL, Judgement, PairKey, Paper, Query, Topic, grouped
 from annot.base.words import Words
@@ -189,7 +188,7 @@ def next_versions(
         for key, body in contents.items()
         if key not in histories or histories[key][-1][1] != hash_of_text(body)
     }
-    since = datetime.now(UTC).isoformat(timespec="milliseconds")
+    since = moment_now("milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
     notes += [*_notes_on_screens(outgoing, kept), *_notes_on_languages(session, outgoing)]
     if why and not changes and why not in {version.why for history in versions.values() for version in history}:
@@ -248,11 +247,7 @@ def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
     """The version of the names of grades, if none is on record; for rounds that do not make the collection."""
     if ("scale", "") in read_versions(session, "scale"):
         return []
-    return [
-        version(
-            "scale", "", shown_versions.scale_content(ws), since=datetime.now(UTC).isoformat(timespec="milliseconds")
-        )
-    ]
+    return [version("scale", "", shown_versions.scale_content(ws), since=moment_now("milliseconds"))]
 
 
 def _version(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from html import unescape
 
 from annot.base.errors import FindingError
@@ -161,7 +160,7 @@ def _send(
             noted = projects.read_tasks(session, project.project)
             gone = withdrawn_ids(session)
         remote_id, project_notes = servers.bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
-        since = datetime.now(UTC).isoformat(timespec="milliseconds")
+        since = moment_now("milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)
         stale = _stale(listed, outgoing, questions_by_key, noted, gone)
@@ -189,10 +188,7 @@ def _send(
         new, updated = (new, updated + delivery.renewed) if stored == "judge" else (new + delivery.renewed, updated)
         planned = len(outgoing.tasks)
         counts = (planned, planned - new - delivery.spared, new, len(withdrawn), delivery.spared)
-        notes = [
-            *_withdrawn_in_words(person, len(withdrawn)),
-            *_spared_in_words(person, delivery),
-        ]
+        notes = [*_notes(person, len(withdrawn), delivery)]
         if stored == "labels":
             notes += _labelled_before(person, listed, outgoing)
         address = gateway.labelling_url(remote_id)
@@ -205,17 +201,13 @@ def _contents(projects_out: Sequence[OutgoingProject]) -> set[str]:
     return {body for form in forms.values() for body in form.contents.values()}
 
 
-def _withdrawn_in_words(person: str, count: int) -> Iterator[str]:
-    """A note on unanswered disputes that were withdrawn."""
-    if count:
+def _notes(person: str, withdrawn: int, delivery: Delivery) -> Iterator[str]:
+    """Notes on the number of disputes that were withdrawn, and on tasks that are not sent as their answer is known."""
+    if withdrawn:
         yield (
-            f"{person}: {counted(count, 'unanswered task')} withdrawn: a grade, a comment or a text has changed, or "
-            "the pair is no longer theirs to settle"
+            f"{person}: {counted(withdrawn, 'unanswered task')} withdrawn: a grade, a comment or a text has changed, "
+            "or the pair is no longer theirs to settle"
         )
-
-
-def _spared_in_words(person: str, delivery: Delivery) -> Iterator[str]:
-    """Notes on tasks that are not sent because their answer is known."""
     if delivery.spared:
         yield f"{person}: {counted(delivery.spared, 'task')} not sent again: the answers are on record"
     if delivery.removed:

@@ -245,12 +245,6 @@ def awaits_first_night(ws: Workspace) -> bool:
     return has_domain(ws) and not is_ready
 
 
-def close(ws: Workspace, person: str) -> None:
-    """Stop the server of a person who has left, for good; its data stay."""
-    (studio_folder(ws, person) / CLOSED).touch()  # first, so that nothing starts it again
-    server.down(studio_folder(ws, person))
-
-
 def is_closed(ws: Workspace, person: str) -> bool:
     """True if the person has left and their server was closed."""
     return (studio_folder(ws, person) / CLOSED).is_file()

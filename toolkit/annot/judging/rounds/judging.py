@@ -110,7 +110,10 @@ class JudgingRound(Round):
         held_back = answered_late | displayed_content.open_elsewhere(ws, away)
         if held_back:
             notes.append(_held(held_back))
-            outgoing = [displayed_content.without_pairs(project, held_back) for project in outgoing]
+            outgoing = [
+                replace(project, tasks={key: task for key, task in project.tasks.items() if key.pair not in held_back})
+                for project in outgoing
+            ]
         return PreparedPush(
             [project for project in outgoing if project.assessor not in away],
             notes,
@@ -258,8 +261,8 @@ def withdraw_handed_on(
     """
     server = gateway.identity()
     with ws.reading() as session:
-        rows = projects.read_projects(session, round="judge")
-        judging = [project for project in rows if project.server == server and project.remote_id is not None]
+        rows = projects.sent_projects(session, round="judge")
+        judging = [project for project in rows if project.server == server]
         left = people.who_left(session)
         tasks = {project.project: projects.read_tasks(session, project.project) for project in judging}
         gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(session).items()}
@@ -310,11 +313,10 @@ def unpulled(
     gateway: Gateway, project: Project, tasks: dict[PairKey, int], recorded: Collection[PairKey]
 ) -> list[PairKey]:
     """Questions that the person has answered on the server and that have no answer on record."""
-    assert project.remote_id is not None
     questions = {pair_key(*question): question for question in tasks}
     answered = [
         questions[task.key]
-        for task in gateway.tasks_of(project.remote_id)
+        for task in gateway.tasks_of(project.number)
         if task.annotations and task.key is not None and task.key in questions
     ]
     return [question for question in answered if question not in recorded]
@@ -323,18 +325,17 @@ def unpulled(
 def _withdraw(
     ws: Workspace, gateway: Gateway, project: Project, staying: set[PairKey], possible: set[PairKey]
 ) -> tuple[SentProject, set[PairKey]]:
-    assert project.remote_id is not None
     handed_on = {pair_key(*question): question for question in possible if question not in staying}
-    stale = [task for task in gateway.tasks_of(project.remote_id) if task.key in handed_on]
-    gateway.delete_unanswered(project.remote_id, [task.task_id for task in stale if not task.annotations])
-    still_there = gateway.tasks_of(project.remote_id) if stale else ()
+    stale = [task for task in gateway.tasks_of(project.number) if task.key in handed_on]
+    gateway.delete_unanswered(project.number, [task.task_id for task in stale if not task.annotations])
+    still_there = gateway.tasks_of(project.number) if stale else ()
     answered = {task.key for task in still_there if task.key in handed_on}
     with ws.writing() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
         gone = [question for key, question in handed_on.items() if key not in answered]
         projects.forget_tasks(session, project.project, gone)
     stays = {question for key, question in handed_on.items() if key in answered}
-    address, deleted = gateway.labelling_url(project.remote_id), len(stale) - len(answered)
+    address, deleted = gateway.labelling_url(project.number), len(stale) - len(answered)
     return SentProject(project.assessor, 0, 0, 0, deleted, 0, address, part=PART.title), stays
 
 
@@ -545,9 +546,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
     one has an answer, before any is deleted, and FindingError if a server cannot be reached. dry_run: only look.
     """
     with ws.reading() as session:
-        judging = [
-            project for project in projects.read_projects(session, round="judge") if project.remote_id is not None
-        ]
+        judging = projects.sent_projects(session, round="judge")
         recorded = {project.project: projects.read_tasks(session, project.project) for project in judging}
         documents = pools.documents_by_query(session, withdrawn=True).get(query_id, ())
         left = people.who_left(session)
@@ -565,19 +564,17 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
         return [project for project in judging if project.server == server and project.assessor in names]
 
     def tasks_on(gateway: Gateway, project: Project) -> list[StudioTask]:
-        assert project.remote_id is not None
-        if gateway.project(project.remote_id) is None:
+        if gateway.project(project.number) is None:
             return []
-        return [task for task in gateway.tasks_of(project.remote_id) if task.key in keys]
+        return [task for task in gateway.tasks_of(project.number) if task.key in keys]
 
     def look(gateway: Gateway, names: Sequence[str]) -> None:
         tasks_of.update({project.project: tasks_on(gateway, project) for project in here(gateway, names)})
 
     def delete(gateway: Gateway, names: Sequence[str]) -> None:
         for project in here(gateway, names):
-            assert project.remote_id is not None
             if tasks_of[project.project]:
-                gateway.delete_unanswered(project.remote_id, [task.task_id for task in tasks_of[project.project]])
+                gateway.delete_unanswered(project.number, [task.task_id for task in tasks_of[project.project]])
                 tasks_of[project.project] = tasks_on(gateway, project)
             if not tasks_of[project.project]:
                 with ws.writing() as session:

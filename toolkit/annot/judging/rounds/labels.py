@@ -255,14 +255,12 @@ def _given(
             )
         server = gateway.identity()
         with ws.reading() as session:
-            recorded = [
-                project for project in projects.read_projects(session, round="labels") if project.server == server
-            ]
+            recorded = projects.sent_projects(session, round="labels")
         for project in recorded:
+            if project.server != server:
+                continue
             marker = servers.marker_of(ws.settings.collection.name, "labels", project.assessor)
-            current = (
-                servers.locate(gateway, project, marker=marker, own=keys) if project.remote_id is not None else None
-            )
+            current = servers.locate(gateway, project, marker=marker, own=keys)
             listed = gateway.tasks_of(current.project_id) if current is not None else ()
             holders.update({keys[task.key]: project.assessor for task in listed if task.key in keys})
 

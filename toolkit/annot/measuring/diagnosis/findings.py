@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.names import counted, verb
+from annot.base.names import counted, percent, verb
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
@@ -292,7 +292,7 @@ def median_time_interval(
     # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
     j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
     if j < 1:
-        return Undefined(f"{n} times are too few for an interval of {level:.0%}")
+        return Undefined(f"{n} times are too few for an interval of {percent(level)}")
     return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted
+from annot.base.names import check_name, counted, percent
 from annot.base.plugins import loaded
 from annot.base.records import (
     Judgement,
@@ -826,8 +826,8 @@ class OpinionEffect:
         change, figure = (self.level, "a run") if self.difference is None else (self.difference, "a difference")
         if change is None:
             return f"the opinion of {self.name} and the rankings predict"
-        percent = f"{100 * abs(change):.0f}%"
-        compared = "as wide as" if percent == "0%" else f"{percent} {'narrower' if change < 0 else 'wider'} than"
+        much = percent(abs(change), 0)
+        compared = "as wide as" if much == "0%" else f"{much} {'narrower' if change < 0 else 'wider'} than"
         return (
             f"with the opinion of {self.name} as prediction, the interval of {figure} is {compared} with the rankings "
             "alone"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.names import counted
+from annot.base.names import counted, percent
 from annot.base.records import Judgement, grouped
 from annot.base.records import counted as counting
 from annot.base.stats import inference
@@ -547,7 +547,7 @@ def _future_interval(draws: Array, level: float) -> Interval | Undefined:
     fewest = math.ceil(2 / (1 - level) - 1 - 1e-9)
     if len(defined) < fewest:
         return Undefined(
-            f"{len(defined)} simulated studies are too few for a {100 * level:g}% interval; {fewest} are needed"
+            f"{len(defined)} simulated studies are too few for a {percent(level)} interval; {fewest} are needed"
         )
     return hours.predicted(defined, level, method="weibull")
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, verb
+from annot.base.names import check_name, counted, percent, verb
 from annot.base.records import ScoredDoc
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined
@@ -637,7 +637,7 @@ def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = (
         yield from _of_opinion(cost.opinion, cost.pairs, measure)
     if cost.so_far is not None:
         yield (
-            f"{100 * cost.so_far:.0f}% of the drawn pairs have a grade so far; they are taken for a random part of "
+            f"{percent(cost.so_far, 0)} of the drawn pairs have a grade so far; they are taken for a random part of "
             "those of their query"
         )
     if cost.outside:
@@ -667,7 +667,7 @@ def _percent(wider: Estimate) -> str:
     assert not isinstance(wider.value, Undefined), wider.value
     ends = wider.interval
     span = f" [{100 * ends.low:.0f}, {100 * ends.high:.0f}]" if isinstance(ends, Interval) else ""
-    return f"{100 * wider.value:.0f}%{span}"
+    return f"{percent(wider.value, 0)}{span}"
 
 
 def _of_opinion(opinion: measures.OpinionEffect, pairs: int, measure: str) -> Iterator[str]:

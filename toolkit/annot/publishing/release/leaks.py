@@ -17,7 +17,7 @@ from annot.base.records import Assessor, grouped
 from annot.judging.comments import PublishedWords
 from annot.judging.exchange.outgoing import variables_of_keys
 from annot.judging.exchange.servers import studio_folders
-from annot.labelstudio.accounts import LocalSecrets, local_secrets
+from annot.labelstudio.accounts import local_secrets
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
 from annot.store.database import parse_url, password_of
 from annot.store.papers import paper_ids
@@ -327,7 +327,7 @@ def secrets_of(
     name a server. Not among them: what is `allowed`, the names under which the makers want to be named, and server ids
     that are also ids of papers or of topics.
     """
-    local = LocalSecrets.union(map(local_secrets, studio_folders(study.ws)))
+    local = local_secrets(*studio_folders(study.ws))
     people = list(_people(server.payloads))
     accounts = {person.account for person in study.people if person.account} | local.addresses | set(people)
     addresses = {text for text in accounts if "@" in text}

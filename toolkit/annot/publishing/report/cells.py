@@ -12,8 +12,10 @@ drawing shows it from end to end.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from annot.base.names import percent
 from annot.base.stats.values import Estimate, Finish, Interval, Share, Undefined
 from annot.base.words import ENGLISH, Words, is_english
 
@@ -115,7 +117,7 @@ class Number:
         low, high = self.ends or (0.0, 0.0)
         if high - low <= WIDEST * (self.kind.high - self.kind.low):
             return None
-        return Undefined(f"it would cover more than {WIDEST:.0%} of the scale")
+        return Undefined(f"it would cover more than {percent(WIDEST)} of the scale")
 
     @property
     def bracketed(self) -> bool:
@@ -129,9 +131,7 @@ class Number:
     def parts(self, *, precise: bool) -> tuple[str, str]:
         """Figure, and the interval with the text after it; "" where there is none."""
         digits = self.kind.published if precise else self.digits
-        low_high = [self.say.marked(f"{end:z,.{digits}f}") for end in self.ends or ()]
-        between = "; " if self.say("numbers.decimal") == "," else ", "
-        bounds = f"[{between.join(low_high)}]" if low_high else ""
+        bounds = bracket(self.ends, digits, self.say) if self.ends else ""
         if bounds and self.lacking:
             bounds = "(interval too wide)" if is_english(self.say.language) else f"[{NONE}]"
         return self._figure(digits), " ".join(part for part in (bounds, self.after) if part)
@@ -192,6 +192,12 @@ def decimals(half_width: float) -> int:
     # The first three digits, so that nothing depends on the last bits.
     leading, exponent = f"{half_width:.2e}".split("e")
     return max(0, (1 if float(leading) < 3.55 else 0) - int(exponent))
+
+
+def bracket(ends: Iterable[float], digits: int, say: Words = ENGLISH) -> str:
+    """Interval as every page has it, `[0.54, 0.71]`; `[0,54; 0,71]` where the decimal mark is a comma."""
+    between = "; " if say("numbers.decimal") == "," else ", "
+    return f"[{between.join(say.marked(f'{end:z,.{digits}f}') for end in ends)}]"
 
 
 def p_value(value: float | Undefined | None) -> str:

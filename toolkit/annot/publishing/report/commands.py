@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from annot.base.names import StudyVocabulary
+from annot.base.names import StudyVocabulary, percent
 from annot.publishing.report.cells import SECONDS, Number, coefficient, measured
 from annot.publishing.report.tables import Column, Columns, Row, columns_for
 
@@ -116,7 +116,7 @@ def labels(total: int) -> Columns[tuple[str, int]]:
     """Number of sentences with each label."""
     return Columns(
         [Column("label", lambda row: row[0])],
-        [Column("sentences", lambda row: row[1]), Column("share", lambda row: f"{100 * row[1] / total:.1f}%")],
+        [Column("sentences", lambda row: row[1]), Column("share", lambda row: percent(row[1] / total, 1))],
     )
 
 

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal
 
-from annot.base.names import StudyVocabulary
+from annot.base.names import StudyVocabulary, percent
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.base.templating import render
 from annot.base.words import ENGLISH
@@ -25,7 +25,7 @@ from annot.publishing.report.cells import COST, HOURS, MEAN, SECONDS, SHARE, Num
 from annot.publishing.report.tables import Column, Columns, Table, capitalised, columns_for
 from annot.publishing.report.terminal import rendered, share_done, table_text
 from annot.store.models import Project, StoredRound
-from annot.study.outcome import STATES, states_of
+from annot.study.plain_pairs import STATES, states_of
 from annot.study.snapshot import Snapshot
 
 LEAST_PAPERS = 6
@@ -110,12 +110,12 @@ def page(
         "n_pairs": len(snapshot.outcome.planned),
         "not_drawn": 0 if snapshot.sample is None else sum(not pair.drawn for pair in snapshot.sample.pairs.values()),
         "other_projects": _others(snapshot),
-        "level": settings.forecast.level,
+        "level": percent(settings.forecast.level),
         "titles": titles_of(settings.scale.grades),
         "capitalised": capitalised,
         "share_done": share_done,
         "figure": _figure,
-        "ends": _ends,
+        "measured": cells.measured,
         "missing": _missing,
         "day": ENGLISH.date,
         "date_of": date.fromisoformat,
@@ -194,13 +194,6 @@ def _link(project: Project) -> str | None:
 def _figure(value: Value | Estimate, kind: cells.Quantity) -> str:
     """The figure alone, with as many digits as its interval bears."""
     return cells.measured(value, kind).figure if isinstance(value, Estimate) else Number(value, kind).figure
-
-
-def _ends(estimate: Estimate, kind: cells.Quantity) -> str:
-    """`4.8 to 5.9`; "" where there is no interval, or none as printed."""
-    shown = cells.measured(estimate, kind)
-    ends = [f"{end:z.{shown.digits}f}" for end in shown.ends or ()]
-    return " to ".join(ends) if len(set(ends)) == 2 else ""
 
 
 def _missing(*values: object) -> str:

@@ -193,9 +193,12 @@ PROGRESS = Columns[Progress](
 )
 
 
-def progress_of(people: Iterable[Assessor], outcome: Outcome) -> tuple[Progress, ...]:
-    """Everyone who was assigned pairs; hidden repeats are among them, hidden gold is not."""
-    judged = outcome.progress.given
+def progress_of(
+    people: Iterable[Assessor], outcome: Outcome, others: Counter[str] | None = None
+) -> tuple[Progress, ...]:
+    """Everyone who was assigned pairs; hidden repeats are among them, hidden gold is not. others: number of each
+    person's judgements that the outcome does not have."""
+    judged = outcome.progress.given + (others or Counter())
     assigned = judged + outcome.progress.left_by_assessor
     return tuple(
         Progress(person.assessor, assigned[person.assessor], judged[person.assessor], left=person.left_on is not None)

@@ -438,7 +438,7 @@ def ranges(effect: AssessorEffect, words: StudyVocabulary = OF_PAPERS) -> Table:
 
     def span(tag: str) -> str | None:
         ends = spans.get(tag)
-        return None if ends is None else f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}"
+        return None if ends is None else cells.bracket((100 * ends[0], 100 * ends[1]), cells.MEASURE.plain)
 
     return table(
         "ranges",

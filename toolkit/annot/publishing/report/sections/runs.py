@@ -149,7 +149,7 @@ def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
         drawn[line.run] = Number(place, COUNT, ends)
     yield Figure(
         "ranks",
-        sentence("runs.ranks_figure", best=leader, level=100 * (1 - comparisons.ALPHA)),
+        sentence("runs.ranks_figure", best=leader, level=1 - comparisons.ALPHA),
         figures.forest(drawn, unit=f"rank by {leader.measure}", zero=False),
         sentence("runs.ranks_drawn", runs=drawn),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from annot import __version__
+from annot.base.names import percent
 from annot.base.plugins import loaded, versions_of
 from annot.base.stats.values import Undefined
 from annot.measuring.measured import primary_of
@@ -212,7 +213,7 @@ def _values(study: Study) -> dict[str, object]:
     return {
         "study": study,
         "words": study.words,
-        "level": f"{100 * study.settings.agreement.level:g}",
+        "level": percent(study.settings.agreement.level),
         "together": together,
         "facets": [(group.name, group.n_queries) for group in study.agreement.groups[:-1]],
         "assessors": len({judgement.assessor for judgement in study.judgements if judgement.counts}),
