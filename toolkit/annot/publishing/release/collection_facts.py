@@ -28,7 +28,7 @@ from annot.pools.pooling import pool_in_version, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
-from annot.publishing.report.sections.over_time import VersionSize, history
+from annot.publishing.report.sections.over_time import history
 from annot.publishing.report.sections.whole import sections_added
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, missing_figures, sentence, sentences
@@ -271,8 +271,8 @@ class CollectionFacts:
     """Chapters that wings and plug-ins add to datasheet and card."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Sentences by the place of a page, one for each of its foundations that does not hold."""
-    history: tuple[VersionSize, ...] = ()
-    """Sizes of the collection with each version of its corpus up to this one; none if it has only one."""
+    history: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Sizes of the collection with each version of its corpus up to this one, of the report."""
     substudy: dict[str, Any] | None = None
     """Agreement of abstracts, full texts and final grades, two by two, and seconds a pair; None without a sub-study."""
 
