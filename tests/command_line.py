@@ -41,6 +41,13 @@ class Result:
         """What `--json` carries."""
         return json.loads(self.stdout)["data"]
 
+    @property
+    def next(self) -> list[str]:
+        """The words of the command that `next:` names, without `annot`."""
+        found = re.search(r"^next: annot (.+?) \(", self.stderr, re.MULTILINE)
+        assert found, self.stderr
+        return found[1].split()
+
     def message(self) -> str:
         """All of stderr as one line of words, without the frame that is drawn around usage errors."""
         return " ".join(self.stderr.translate(str.maketrans("╭╮╰╯│─", "      ")).split())

@@ -32,6 +32,7 @@ from annot.steps import run as runs
 from annot.steps.setup import init
 from annot.store import facet_labels
 from annot.store.models import Notice
+from annot.store.papers import read_papers
 from annot.store.people import record_notices
 from annot.store.pools import put_queries, read_queries
 from annot.study.workspace import Workspace, write_file
@@ -238,6 +239,23 @@ def set_in(folder: Path, sections: Mapping[str, Mapping[str, object]]) -> None:
     for name, values in sections.items():
         (settings.setdefault(name, tomlkit.table()) if name else settings).update(values)
     path.write_text(tomlkit.dumps(settings), encoding="utf-8")
+
+
+NEW = [f"new-{number}" for number in range(6)]
+
+
+def six(ws: Workspace, names: list[str] = NEW) -> Path:
+    """Papers that share words with those of the demonstration."""
+    first = 3 if names is NEW else 30
+    old = list(read_papers(ws.corpus))[first : first + len(names)]
+    path = ws.root / f"{names[0]}.jsonl"
+    records = [
+        {"paper_id": name, "title": f"{paper.title} again, by {name}", "year": 2031}
+        | {"abstract": [f"Case {name} is new.", *paper.sentences[1:], f"So it was in {name}."]}
+        for name, paper in zip(names, old, strict=True)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

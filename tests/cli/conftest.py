@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import study_stages
+from annot.publishing import paper
 from study_stages import DEMO
 from watching import Watch
 
@@ -31,6 +32,16 @@ def stages() -> dict[str, Path]:
 def study(tmp_path: Path) -> Study:
     """`study("pooled")` is a workspace whose pools are drawn; the stages are those of `study_stages.STAGES`."""
     return lambda stage: study_stages.copied(DEMO, stage, tmp_path / "study").root
+
+
+@pytest.fixture(scope="module", autouse=True)
+def two_drawings() -> Iterator[None]:
+    """`annot figures` and `annot paper` draw two of their figures: each takes half a second in its three forms. Tests
+    of `publish/` and `report/` draw all."""
+    every = paper.drawings
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paper, "drawings", lambda study: every(study)[:2])
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -75,7 +75,8 @@ def at_work(folder: Path, *, processes: int) -> dict[str, int]:
     path = folder / "annot.toml"
     settings = tomlkit.parse(path.read_text("utf-8"))
     settings["machine"] = {"processes": processes}
-    settings["word_vectors"]["workers"] = "all"
+    settings["word_vectors"] |= {"workers": "all", "epochs": 2}
+    settings["pool"]["methods"] = ["abs_bm25", "abs_tfidfcbow200"]
     path.write_text(tomlkit.dumps(settings), "utf-8")
     shutil.rmtree(folder / ".annot", ignore_errors=True)
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}

@@ -19,7 +19,7 @@ from annot.base.parallel import Engine
 from annot.pools import admission
 from annot.ranking import index
 from annot.ranking.index import open_index
-from annot.ranking.methods import LSA, METHODS
+from annot.ranking.methods import LSA
 from annot.ranking.vectors import Vectors
 from annot.store import papers
 from annot.store.papers import RowGroups, paper_ids
@@ -146,7 +146,7 @@ def test_a_worker_killed_half_way_leaves_the_same_index(
     unseen: Path, cluster: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    methods = tuple(METHODS)
+    methods = OF_EACH_KIND
     monkeypatch.chdir(unseen)
     ws = Workspace.open(Path())
     open_index(ws, methods=methods, advance=lambda *_: None)

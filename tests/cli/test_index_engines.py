@@ -13,7 +13,7 @@ import pytest
 import tomlkit
 from annot.base.parallel import Engine
 from annot.ranking import index
-from annot.ranking.methods import LSA, METHODS
+from annot.ranking.methods import LSA
 from annot.study.workspace import allow
 from command_line import annot_done
 from test_index import in_small_groups
@@ -31,7 +31,7 @@ def queried(study: Study, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(index, "PAPERS", SMALL)
     folder = study("queried")
     in_small_groups(folder, rows=SMALL)
-    with_methods(folder, *METHODS)
+    with_methods(folder, *OF_EACH_KIND)
     return folder
 
 
@@ -76,7 +76,7 @@ def made(folder: Path) -> dict[str, str]:
 def test_index_rankings_and_pools_are_the_same_bytes_from_every_engine(queried: Path, cluster: Engine) -> None:
     expected = made(on(queried, processes=1))
     assert len(list((queried / ".annot/index/shards").iterdir())) >= 8
-    assert sum(name.endswith(".run") for name in expected) == len(METHODS)
+    assert sum(name.endswith(".run") for name in expected) == len(OF_EACH_KIND)
     for machine in ({"processes": 3}, {"cluster": cluster.cluster}):
         shutil.rmtree(queried / ".annot")
         shutil.rmtree(queried / "pools")
@@ -104,7 +104,6 @@ run()
 
 @pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("abstract-weighted/", 2), ("unfinished-ppmi", 3)])
 def test_a_build_that_is_killed_ends_in_the_bytes_of_one_that_was_not(queried: Path, part: str, finished: int) -> None:
-    with_methods(queried, *OF_EACH_KIND)
     annot_done("index", folder=on(queried, processes=1))
     expected = digests(queried, ".annot/index")
     shutil.rmtree(queried / ".annot/index")

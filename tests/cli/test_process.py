@@ -11,10 +11,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from command_line import annot_done, difference, snapshot
+from command_line import Result, annot_done, difference, snapshot
+from command_line import annot as run_here
 
 SCRIPT = Path(sys.executable).parent / "annot"
 
@@ -32,14 +34,20 @@ os._exit(0)
 """The change stays in the write-ahead log, as after a kill."""
 
 
-def read_only(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command as somebody to whom the mode of files applies: root is somebody else without this."""
+def read_only(words: str, folder: Path) -> Result:
+    """Result of a command for somebody to whom the mode of files applies: root is somebody else without this."""
 
     def obey_modes() -> None:
-        for capability in (1, 2, 3):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
-            ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+        system, capabilities = ctypes.CDLL(None), (ctypes.c_uint32 * 6)()
+        this_thread = (ctypes.c_uint32 * 2)(0x20080522, 0)
+        assert system.capget(this_thread, capabilities) == 0
+        for kind in (0, 1):  # effective and permitted, without CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and CAP_FOWNER
+            capabilities[kind] &= ~0b1110
+        assert system.capset(this_thread, capabilities) == 0
 
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, preexec_fn=obey_modes)
+    # Capabilities are those of a thread, and a thread does not get them back.
+    with ThreadPoolExecutor(1, initializer=obey_modes) as somebody_else:
+        return somebody_else.submit(run_here, *words.split(), folder=folder).result()
 
 
 @pytest.fixture
@@ -134,7 +142,7 @@ def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path]) -> 
 
 
 @pytest.mark.parametrize("log", ["no log", "a log that was left"])
-def test_a_study_that_cannot_be_written_is_read(annot: list[str], study: Callable[[str], Path], log: str) -> None:
+def test_a_study_that_cannot_be_written_is_read(study: Callable[[str], Path], log: str) -> None:
     folder = study("judged")
     if log == "a log that was left":
         subprocess.run([sys.executable, "-c", WRITES_AND_DIES, str(folder / "annot.db")], check=True)
@@ -145,29 +153,29 @@ def test_a_study_that_cannot_be_written_is_read(annot: list[str], study: Callabl
             (folder / f"annot.db{ending}").unlink(missing_ok=True)
     for path in (folder, *folder.rglob("*")):
         path.chmod(path.stat().st_mode & ~0o222)
-    assert "agreed" in read_only([*annot, "status"], folder).stdout
-    assert "fic0101" in read_only([*annot, "trace", "fic0407-background", "fic0101"], folder).stdout
-    listed = read_only([*annot, "assessor", "list"], folder)
-    assert (listed.returncode, listed.stderr) == (0, "")
+    assert "agreed" in read_only("status", folder).stdout
+    assert "fic0101" in read_only("trace fic0407-background fic0101", folder).stdout
+    listed = read_only("assessor list", folder)
+    assert (listed.exit_code, listed.stderr) == (0, "")
     assert listed.stdout.count("adjudicator") == (2 if log == "a log that was left" else 1)
     if log == "no log":
-        measured = read_only([*annot, "agreement"], folder)
+        measured = read_only("agreement", folder)
         assert "Krippendorff's ordinal alpha" in measured.stdout
         assert "exports/agreement.json: cannot be written (Permission denied)" in measured.stderr
-    for words in (["assessor", "add", "new", "--account", "new@example.org"], ["qrels", "--partial"]):
-        refused = read_only([*annot, *words], folder)
-        assert refused.returncode == 2
+    for words in ("assessor add new --account new@example.org", "qrels --partial"):
+        refused = read_only(words, folder)
+        assert refused.exit_code == 2
         assert "cannot be written" in refused.stderr or "no permission" in refused.stderr
     assert not difference(before, snapshot(folder))
 
 
-def test_a_log_without_its_index_is_not_passed_over(annot: list[str], study: Callable[[str], Path]) -> None:
+def test_a_log_without_its_index_is_not_passed_over(study: Callable[[str], Path]) -> None:
     folder = study("judged")
     subprocess.run([sys.executable, "-c", WRITES_AND_DIES, str(folder / "annot.db")], check=True)
     (folder / "annot.db-shm").unlink()
     folder.chmod(0o555)
-    refused = read_only([*annot, "status"], folder)
-    assert refused.returncode == 2
+    refused = read_only("status", folder)
+    assert refused.exit_code == 2
     assert "copy the study" in refused.stderr
 
 
@@ -175,11 +183,10 @@ def test_a_terminal_gets_the_first_faults_and_a_file_all_of_them(
     annot: list[str], study: Callable[[str], Path]
 ) -> None:
     folder = study("made")
-    command = [*annot, "corpus", "add", *(f"absent{number}.jsonl" for number in range(50))]
-    whole = subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
-    assert whole.count("no such file") == 50
+    words = ["corpus", "add", *(f"absent{number}.jsonl" for number in range(50))]
+    assert run_here(*words, folder=folder).stderr.count("no such file") == 50
     terminal, end = pty.openpty()
-    subprocess.run(command, cwd=folder, stderr=end)
+    subprocess.run([*annot, *words], cwd=folder, stderr=end)
     os.close(end)
     shown = os.read(terminal, 100_000).decode()
     os.close(terminal)

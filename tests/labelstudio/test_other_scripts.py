@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from annot.base.records import WHOLE, PairKey, Paper, Query, Topic
+from annot.base.settings import CollectionSettings
 from annot.base.words import read_words
 from annot.labelstudio.screens import lint_tasks, screen_of
-from annot.labelstudio.tasks import Languages, judge_task, place_of
+from annot.labelstudio.tasks import judge_task, place_of
 from browsing import judging, open_screen, stored
 from fixtures_studio import Studio
 from labelling_texts import LABELS, SCALE
@@ -98,7 +99,7 @@ def pairs(language: str, *, whole: bool) -> list[dict[str, Any]]:
             fold_after=20,
             mark_terms=False,
             words=words,
-            languages=Languages(stated(language), stated(language)),
+            collection=CollectionSettings(language=stated(language)),
         )
         for number in (1, 2, 3)
     ]

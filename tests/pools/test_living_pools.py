@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +18,9 @@ from annot.store.papers import read_papers
 from annot.store.people import read_assignments
 from annot.store.pools import read_corpus_versions, read_pools
 from annot.study.workspace import Workspace
-from command_line import Result, annot, annot_done
+from command_line import annot, annot_done
 from sklearn.feature_extraction.text import TfidfVectorizer
-from study_stages import DEMO, copied, files_of, quietly, set_in
-
-NEW = [f"new-{number}" for number in range(6)]
-
-
-def six(ws: Workspace, names: list[str] = NEW) -> Path:
-    """Papers that share words with those of the demonstration."""
-    first = 3 if names is NEW else 30
-    old = list(read_papers(ws.corpus))[first : first + len(names)]
-    path = ws.root / f"{names[0]}.jsonl"
-    records = [
-        {"paper_id": name, "title": f"{paper.title} again, by {name}", "year": 2031}
-        | {"abstract": [f"Case {name} is new.", *paper.sentences[1:], f"So it was in {name}."]}
-        for name, paper in zip(names, old, strict=True)
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
+from study_stages import DEMO, NEW, copied, files_of, quietly, set_in, six
 
 
 def pools_of(ws: Workspace) -> dict[str, Pool]:
@@ -61,13 +45,6 @@ def grow(ws: Workspace, **how: bool) -> pool.BuiltPools:
     return pool.build(ws, **{"grow": True, "dry_run": False, "advance": quietly} | how)
 
 
-def next_command(said: Result) -> list[str]:
-    """The words of the command that `next:` names, without `annot`."""
-    found = re.search(r"^next: annot (.+?) \(", said.stderr, re.MULTILINE)
-    assert found, said.stderr
-    return found[1].split()
-
-
 def test_six_papers_added_to_a_finished_study_end_in_a_plan_of_the_new_pairs(ws: Workspace) -> None:
     """The commands after the first are those that `next:` names."""
     name = six(ws).name
@@ -78,10 +55,10 @@ def test_six_papers_added_to_a_finished_study_end_in_a_plan_of_the_new_pairs(ws:
     said = annot_done("corpus", "add", name, "--version", "2027", "--reason", "snapshot of May", folder=ws.root)
     typed = []
     for _ in range(3):
-        typed.append(next_command(said))
+        typed.append(said.next)
         said = annot_done(*typed[-1], folder=ws.root)
     assert [words[0] for words in typed] == ["facets", "pool", "plan"]
-    assert next_command(said) == ["push"]
+    assert said.next == ["push"]
     with ws.reading() as session:
         after = {*read_assignments(session)}
     assert planned <= after
@@ -293,3 +270,34 @@ def test_all_are_ranked_deeper_until_enough_new_documents_are_met() -> None:
     assert [doc.rank for doc in found["bm25"]["q2"]] == list(range(1, 21))
     named, settings = new.named(found, {"bm25": {"k1": 1.5}}, imported=())
     assert sorted(named) == sorted(settings) == ["2/bm25", f"2/{CITED}"]
+
+
+def test_pools_from_a_file_say_how_they_grow(tmp_path: Path) -> None:
+    annot_done("init", "study", "--kind", "questions", folder=tmp_path)
+    ws = Workspace.open(tmp_path / "study")
+    texts = (
+        "A wing lifts the body.",
+        "No wing bends in a gale.",
+        "Wind on one wing is drag.",
+        "Heat wears a wing out.",
+    )
+    records = [json.dumps({"_id": f"d{at}", "title": f"Wing {at}", "text": text}) for at, text in enumerate(texts)]
+    (ws.root / "old.jsonl").write_text("\n".join(records[:3]) + "\n")
+    (ws.root / "new.jsonl").write_text(records[3] + "\n")
+    (ws.root / "topics.jsonl").write_text(json.dumps({"_id": "q1", "text": "Which wing lifts?"}) + "\n")
+    (ws.root / "mine.csv").write_text("query_id,doc_id,assessor,grade\nq1,d0,ann,1\nq1,d1,ann,0\n")
+    for words in (
+        "corpus add old.jsonl",
+        "query add --file topics.jsonl",
+        "import --as judgements mine.csv",
+        "corpus add new.jsonl --version 2 --reason May",
+    ):
+        said = annot_done(*words.split(), folder=ws.root)
+    assert said.next[:2] != ["pool", "--grow"]
+    grown = annot_done("pool", "--grow", folder=ws.root)
+    command = 'annot pool add --method abs_bm25 --depth NUMBER --grow --reason "WHY"'
+    assert "1 pool came from a file without the rule by which it was drawn, and does not grow" in grown.stderr
+    assert command in grown.message()
+    annot_done(*shlex.split(command.replace("NUMBER", "4"))[1:], folder=ws.root)
+    assert {entry.doc_id for entry in pools_of(ws)["q1"].entries} == {"d0", "d1", "d2", "d3"}
+    assert "came from a file" not in annot_done("pool", "--grow", folder=ws.root).stderr

@@ -6,13 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from annot.base.names import OF_PAPERS
-from annot.base.records import Judgement, Paper
+from annot.base.records import Paper
 from annot.base.stats.values import Interval
-from annot.publishing.report.side_by_side import Screens
-from annot.publishing.report.single_pages import _agreement, _side_by_side, _title
-from annot.publishing.report.tables import Abstract
+from annot.publishing.report.side_by_side import Screens, side_by_side
+from annot.publishing.report.single_pages import _agreement, _title
+from annot.publishing.report.tables import Abstract, SideBySide
 
-PAIR = [Judgement("q1", "d1", f"a{at}", grade) for at, grade in enumerate((0, 2, 2))]
 SAID = Screens(
     query_marks={"q1": (1,)},
     labels={"d1": ("method", "goal", "goal", "other")},
@@ -26,9 +25,12 @@ def paper(paper_id: str, *sentences: str) -> Paper:
     return Paper(paper_id=paper_id, title=f"Title {paper_id}", sentences=sentences)
 
 
+def read_again(query: Paper | None, candidate: Paper | None, screens: Screens) -> SideBySide:
+    return side_by_side(("q1", "d1"), "aim", (2, 0), query, candidate, screens, OF_PAPERS, summary="")
+
+
 def test_both_sides_are_marked_and_each_grade_has_its_words_once() -> None:
-    found = _side_by_side(3, PAIR, "aim", paper("p1", "a", "b"), paper("d1", "c", "d", "e", "f"), SAID)
-    assert found.summary == "3. aim, 0 and 2: Title d1"
+    found = read_again(paper("p1", "a", "b"), paper("d1", "c", "d", "e", "f"), SAID)
     assert found.sides == (
         Abstract("Query", "Title p1", ("a", "b"), frozenset({1})),
         Abstract("Candidate", "Title d1", ("c", "d", "e", "f"), frozenset({1, 2, 3})),
@@ -38,11 +40,10 @@ def test_both_sides_are_marked_and_each_grade_has_its_words_once() -> None:
 
 def test_a_paper_that_is_not_here_has_no_side_and_a_page_without_words_no_criteria() -> None:
     bare = Screens(query_marks={}, labels={}, facets={}, scale=SAID.scale, criteria={"aim": {0: "", 2: "Much."}})
-    found = _side_by_side(1, PAIR, "aim", paper("p1", "a"), None, bare)
-    assert found.summary == "1. aim, 0 and 2: d1"
+    found = read_again(paper("p1", "a"), None, bare)
     assert found.sides == (Abstract("Query", "Title p1", ("a",), frozenset()),)
     assert found.criteria == (("2 much", "Much."),)
-    assert _side_by_side(1, PAIR, "aim", None, None, Screens({}, {}, {}, SAID.scale, {})).criteria == ()
+    assert read_again(None, None, Screens({}, {}, {}, SAID.scale, {})).criteria == ()
 
 
 def test_a_paper_is_named_by_its_title_and_its_id_or_the_querys() -> None:

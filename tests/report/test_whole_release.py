@@ -53,7 +53,7 @@ def whole(material: Material) -> dict[str, bytes]:
         name=facts.collection.name,
         title=facts.collection.title,
         language=facts.collection.language,
-        topic_language=facts.topic_language,
+        topic_language=facts.collection.language_of_topics,
         fields=fields,
         files=beir,
         docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),

@@ -25,6 +25,7 @@ from annot.steps import corpus, plan, qrels
 from annot.store import facet_labels, trials
 from annot.store.pools import (
     documents_by_query,
+    queries_by_id,
     read_corpus_versions,
     read_pools,
     read_rankings_sha256,
@@ -181,6 +182,38 @@ def test_a_dispute_about_a_withdrawn_document_goes_to_no_adjudicator(judged: Wor
     judged.push("adjudication")
     assert {*open_pairs(judged, "j1", "adjudicate")} == {pair for pair in others if pair[1] != first[1]}
     assert first not in judged.outcome.open
+
+
+def test_a_dispute_that_is_open_when_its_document_is_withdrawn_is_taken_back(judged: World) -> None:
+    """One dispute is open and one was just settled on the server: the answer comes back, and counts no more."""
+    judged.push("adjudication")
+    first, second, *others = judged.disputed
+    judged.judge("j1", {second: 2}, "adjudicate")
+    gone = [first[1], second[1]]
+    withdraw(judged.ws, gone, reason="retracted", version=VersionWanted("2", None), dry_run=False)
+    judged.push("adjudication")
+    judged.pull("adjudication")
+    assert {*open_pairs(judged, "j1", "adjudicate")} == {*others}
+    assert {first, second}.isdisjoint({qrel[:2] for qrel in judged.outcome.qrels})
+    judged.push("adjudication")
+    assert {*open_pairs(judged, "j1", "adjudicate")} == {*others}
+
+
+def test_a_withdrawn_query_paper_keeps_its_queries_and_a_withdrawn_paper_stays_so(second: World) -> None:
+    (query,) = {query_id for query_id, _ in second.pairs}
+    with second.ws.reading() as session:
+        paper = queries_by_id(session)[query].topic_id
+    second.ws.root.joinpath("ids.txt").write_text(f"{paper}\n{NEW}\n", encoding="utf-8")
+    said = annot_done("corpus", "withdraw", "ids.txt", "--reason", "retracted", folder=second.folder)
+    assert f"{query}: queries about these stay" in said.stderr
+    third = ("--version", "2028", "--reason", "June")
+    again = annot_done("corpus", "add", f"{NEW}.jsonl", *third, folder=second.folder)
+    assert f"1 paper was withdrawn and stays so: {NEW}" in again.stdout
+    # Without a new document, no version has begun.
+    with second.ws.reading() as session:
+        assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]
+        assert {*read_withdrawn(session)} == {paper, NEW}
+        assert documents_by_query(session)[query] == tuple(doc_id for _, doc_id in second.pairs)
 
 
 def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_scores(judged: World) -> None:

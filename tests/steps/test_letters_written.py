@@ -184,7 +184,7 @@ def test_each_role_is_told_of_its_own_words(
         (f"I know that {ENGLISH(invite.THEIR_WORDS[role])} are published.", published),
         ("Dear a1", False),
     ):
-        notice = invite._notice(decided, Letter("a1", role, None, "", text, None, None, counted=False))
+        notice = invite._notice(decided, Letter("a1", role, None, "", text, None, None, counted=False), ENGLISH)
         assert (notice.assessor, notice.how, notice.published) == ("a1", "letter", says)
         assert notice.kind == ("comments" if role == "judge" else "reasons")
 

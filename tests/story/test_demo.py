@@ -21,6 +21,8 @@ from annot_demo import simulated_people
 from annot_demo import whole_way as demo
 from command_line import annot_done
 from fixtures_studio import Studio, template_folder
+from studies import Study
+from study_stages import NEW, six
 
 pytestmark = [pytest.mark.studio, pytest.mark.long]
 
@@ -141,6 +143,34 @@ def test_commands_that_only_look_change_nothing_of_the_demonstration(demonstrati
     for command in LOOKING:
         annot_done(*command.split(), folder=demonstration.folder)
     assert {folder: files_of(folder) for folder in before} == before
+
+
+def test_six_papers_that_come_later_end_with_their_pairs_alone_on_the_server(demonstration: Demonstration) -> None:
+    """The lead types the first command, and then what `next:` names. It changes the study: no test comes after it."""
+    ws = demonstration.workspace
+    studio = Studio(studio_of(ws).url, server.credentials(studio_folder(ws)).token, studio_folder(ws))
+    study = Study(ws.root, studio)
+    before, answered = study.planned(), {name: study.on_server(name) for name in study.planned()}
+    assert all(task["annotations"] for tasks in answered.values() for task in tasks)
+    said = annot_done("corpus", "add", six(ws), "--version", "2", "--reason", "papers of May", folder=ws.root)
+    typed = []
+    for _ in range(4):
+        typed.append(said.next)
+        said = annot_done(*typed[-1], folder=ws.root)
+    assert [words[0] for words in typed] == ["facets", "pool", "plan", "push"]
+    assert said.next[0] == "pull"
+    planned = study.planned()
+    for name, tasks in answered.items():
+        now = {task["data"]["pair_id"]: task["annotations"] for task in study.on_server(name)}
+        old = {task["data"]["pair_id"]: task["annotations"] for task in tasks}
+        assert old.items() <= now.items()
+        new = {tuple(key.split("/")) for key in now.keys() - old.keys()}
+        assert new == {*planned[name]} - {*before[name]}
+        assert {doc_id for _, doc_id in new} <= {*NEW}
+        assert not any(now["/".join(pair)] for pair in new)
+    pairs = {pair for of_one in planned.values() for pair in of_one} - {pair for of in before.values() for pair in of}
+    queries = {query_id for of in before.values() for query_id, _ in of}
+    assert pairs == {(query_id, doc_id) for query_id in queries for doc_id in NEW}
 
 
 def studio_of(ws: Workspace) -> server.Server:

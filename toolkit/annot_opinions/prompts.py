@@ -92,7 +92,7 @@ def _seen(ws: Workspace, material: outgoing.TaskMaterial, pair: Pair) -> tuple[s
 
 def _shown_in(ws: Workspace, frame: str, facet: str, sha256s: outgoing.Hashes) -> Display:
     """Display of a prompt around its pair. A template may leave out the names of the grades and the guidelines."""
-    around = {**outgoing.shown_around(facet, sha256s, ENGLISH.language), "prompt": sha256s["prompt", facet]}
+    around = {**outgoing.shown_around(facet, sha256s, "judge"), "prompt": sha256s["prompt", facet]}
     if not all(name in frame for name in ws.settings.scale.names):
         del around["scale"]
     if guidelines.shown(ws, facet).strip() not in frame:

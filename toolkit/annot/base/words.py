@@ -101,10 +101,7 @@ class Words:
     def shown(self) -> dict[str, Any]:
         """Words that screens and tasks show, with their language, as JSON has them: they are put on record."""
         tables = {table: self.entries[table] for table in ON_SCREENS}
-        return {"language": self.language} | {
-            table: {key: entry if isinstance(entry, str) else list(entry) for key, entry in lines.items()}
-            for table, lines in tables.items()
-        }
+        return dict(json.loads(json.dumps({"language": self.language, **tables})))
 
     def _entry(self, key: str) -> Entry:
         table, _, name = key.partition(".")

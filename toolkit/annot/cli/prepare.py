@@ -150,7 +150,9 @@ def corpus_withdraw(
     known = f", {len(withdrawn.known)} of them before" if withdrawn.known else ""
     documents = counted(len(withdrawn.documents) + len(withdrawn.known), "document")
     pairs = f"{counted(withdrawn.pairs, 'pair')}, {withdrawn.judged} with answers"
-    return Output(withdrawn, f"{documents} {verb} from version {withdrawn.version} of the corpus on{known}: {pairs}")
+    line = f"{documents} {verb} from version {withdrawn.version} of the corpus on{known}: {pairs}"
+    stay = f"{', '.join(withdrawn.queries)}: queries about these stay; `annot query remove QUERY` removes one"
+    return Output(withdrawn, line, notes=(stay,) if withdrawn.queries else ())
 
 
 @command("corpus corrected", csv=True)

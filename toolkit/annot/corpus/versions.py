@@ -29,6 +29,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 FIRST = "1"
 """Name of the first version if it was given none."""
 ASK = 'annot corpus add FILE --version NAME --reason "WHY"'
+ASK_WITHDRAWN = ASK.replace(" add ", " withdraw ")
 
 
 class VersionWanted(NamedTuple):
@@ -73,7 +74,9 @@ def begin_version(
     if wanted.version is not None and not (wanted.reason or "").strip():
         faults.append("--reason: found no words, expected why the corpus changes")
     if faults:
-        raise InputError("the version of the corpus cannot be used", faults=faults, hint=ASK)
+        raise InputError(
+            "the version of the corpus cannot be used", faults=faults, hint=ASK if adding else ASK_WITHDRAWN
+        )
     with ws.reading() if dry_run or wanted.version is None else ws.writing() as session:
         begun, new = _begun(ws, session, wanted, changed, adding)
         if not dry_run:
@@ -99,12 +102,12 @@ def _begun(
     before = names or [wanted.first or FIRST]
     is_drawn = adding and any(pool.of_corpus == name for pool in drawn)
     if problem := _problem(name, wanted.first or before[0], before, drawn=bool(drawn), closed=changed > 0 and is_drawn):
-        raise InputError(f"--version {name}: {problem}", hint=ASK)
+        raise InputError(f"--version {name}: {problem}", hint=ASK if adding else ASK_WITHDRAWN)
     if name in names:
         return BegunVersion(name, before[-2], is_new=False), []
-    begun = BegunVersion(name, before[-1], is_new=True)
     if not changed:
-        return begun, []
+        return None, []
+    begun = BegunVersion(name, before[-1], is_new=True)
     now, reason = moment_now(), " ".join((wanted.reason or "").split())
     last = papers.files_of(ws.corpus)[-1].name
     first = [] if names else [CorpusVersion(before[0], 1, "", None, None, now)]
@@ -151,6 +154,8 @@ class Withdrawal:
     """Pairs of the pools that have one of them."""
     judged: int
     """Pairs of these with an answer, which stay in earlier versions."""
+    queries: tuple[str, ...] = ()
+    """Queries about one of the documents, which stay."""
 
 
 def withdraw(
@@ -193,8 +198,9 @@ def withdraw(
         pooled = pools.documents_by_query(session, withdrawn=True)
         pairs = {(query_id, doc_id) for query_id, docs in pooled.items() for doc_id in {*docs} & {*wanted}}
         judged = {question.pair for _, question in answered_of(session)}
+        queries = tuple(query.query_id for query in pools.read_queries(session) if query.topic_id in wanted)
     known = tuple(doc_id for doc_id in wanted if doc_id not in new)
-    return Withdrawal(new, known, newest, len(pairs), len(pairs & judged))
+    return Withdrawal(new, known, newest, len(pairs), len(pairs & judged), queries)
 
 
 def _refuse_sampled(session: Session, doc_ids: Collection[str]) -> None:

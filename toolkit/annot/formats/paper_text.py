@@ -159,6 +159,7 @@ _NUMBER = re.compile(r"[(\[]*\d")
 _LETTER = re.compile(r"[(\[]*[A-Z](?![A-Za-z])")
 _LIST_MARK = re.compile(r"[(\[]?(?:\d{1,2}|[ivx]{1,4}|[A-Za-z])[)\]]?[.)]?")
 _LONGEST_MARK = 8
+_CLOSES = re.compile(r"[^()]*\)")
 _NEAR = 120
 """Characters within which an open bracket must close to hold a sentence together."""
 _LONGEST_WORD = 200
@@ -192,15 +193,13 @@ def split_sentences(text: str) -> tuple[str, ...]:
 def _split_paragraph(text: str) -> list[str]:
     sentences = []
     start = counted_to = unclosed = 0
-    brackets = "(" in text
     for match in _STOP.finditer(text):
         end = match.end()
-        if brackets:
-            unclosed += text.count("(", counted_to, end) - text.count(")", counted_to, end)
-            counted_to = end
+        unclosed += text.count("(", counted_to, end) - text.count(")", counted_to, end)
+        counted_to = end
         following = match[1] or match[2]
         ends = following in _OPENERS if match[2] else _ends(text, start, end, match[0], following)
-        if ends and not (unclosed > 0 and _closes_soon(text[end : end + _NEAR])):
+        if ends and not (unclosed > 0 and _CLOSES.match(text, end, end + _NEAR)):
             sentences.append(text[start:end])
             start, unclosed = max(match.start(1), match.start(2)), 0
     sentences.append(text[start:])
@@ -245,12 +244,6 @@ def _can_open(word: str) -> bool:
     bare = word.lstrip("\"'“‘«([{$`¿¡")
     first = bare[:1]
     return first.isdigit() or (first.isalpha() and not first.islower()) or bool(_CAPITAL_INSIDE.match(bare))
-
-
-def _closes_soon(rest: str) -> bool:
-    """True if an open bracket closes in `rest`, the characters that follow."""
-    within, closing, _ = rest.partition(")")
-    return bool(closing) and "(" not in within
 
 
 # ----------------------------------------------------------------------------------------------------------------------

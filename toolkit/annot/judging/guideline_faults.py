@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from annot.base.errors import AnnotError
+from annot.base.errors import AnnotError, InputError
 from annot.base.records import WHOLE
 from annot.base.words import ENGLISH, FOLDER, Words, languages, missing_words
 from annot.store.pools import read_topics
@@ -98,11 +98,12 @@ def check(ws: Workspace) -> CheckedGuidelines:
             if not meanings.get(grade)
         ]
     templates = ws.root / "templates"
-    missing = {
-        path.stem: lines
-        for path in sorted((templates / FOLDER).glob("*.toml"))
-        if (lines := missing_words(path.stem, overrides=templates))
-    }
+    missing = {}
+    for path in sorted((templates / FOLDER).glob("*.toml")):
+        try:
+            missing[path.stem] = missing_words(path.stem, overrides=templates)
+        except InputError as error:
+            findings.append("; ".join((error.message, *error.faults)))
     return CheckedGuidelines(
         tuple(pages), guidelines.left_out(ws, in_english), tuple(without_criteria), missing, tuple(findings)
     )

@@ -217,7 +217,9 @@ class Stage:
             return ""
         newest = versions[-1].version
         drawn = pools.read_pools(self.session).values()
-        later = any(pool.per_method and is_after(versions, newest, pool.of_corpus) for pool in drawn)
+        # Pools from a file have no rule to grow by.
+        ruled = (pool for pool in drawn if pool.per_method and pool.ranking_depth)
+        later = any(is_after(versions, newest, pool.of_corpus) for pool in ruled)
         return newest if later else ""
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from annot.base.records import Adjudication, Judgement, PairKey, Paper, Query, Topic
-from annot.base.words import ENGLISH, ENGLISH_CODE, Words, is_english
+from annot.base.settings import CollectionSettings
+from annot.base.words import ENGLISH, Words, is_english
 from annot.formats.paper_text import count_words, language_code, language_of, word_places
 from annot.labelstudio.studio_records import (
     CAUSE_NEEDED,
@@ -159,13 +160,13 @@ _AROUND = re.compile(r'<(span|summary|div class="a-none")([ >])')
 
 
 def in_languages(
-    pair_html: str, topic: Paper | Topic, document: Paper, languages: Languages, words: Words = ENGLISH
+    pair_html: str, topic: Paper | Topic, document: Paper, collection: CollectionSettings, words: Words = ENGLISH
 ) -> str:
     """The pair with direction and language of its texts, of topic and document, and of the words around them.
 
     If all are English, the page of Label Studio has said so, and the pair stays as it is.
     """
-    spoken_in = [spoken(text, languages) for text in (topic, document)]
+    spoken_in = [spoken(text, collection) for text in (topic, document)]
     if all(map(is_english, (*spoken_in, words.language))):
         return pair_html
     left, cand, right = pair_html.partition('<div class="a-side a-cand')
@@ -177,22 +178,14 @@ def in_languages(
     return _AROUND.sub(around, cand.join(sides) if cand else sides[0])
 
 
-class Languages(NamedTuple):
-    """Languages (BCP 47) of the texts of a study."""
-
-    topics: str
-    """Language of topics that are texts."""
-    documents: str
-    """Language of papers that have none of their own."""
+IN_ENGLISH = CollectionSettings()
+"""Settings of a collection in English."""
 
 
-IN_ENGLISH = Languages(ENGLISH_CODE, ENGLISH_CODE)
-
-
-def spoken(text: Paper | Topic, languages: Languages) -> str:
+def spoken(text: Paper | Topic, collection: CollectionSettings) -> str:
     """The language of a text: its own or the stated one, unless it is not written in the letters of the text."""
     parts = (text.description or "", text.narrative or "") if isinstance(text, Topic) else text.sentences
-    stated = languages.topics if isinstance(text, Topic) else text.language or languages.documents
+    stated = collection.language_of_topics if isinstance(text, Topic) else text.language or collection.language
     language = language_of(" ".join((text.title, *parts)), stated)
     return stated if language == language_code(stated) else language
 
@@ -418,7 +411,7 @@ def judge_task(
     fold_after: int,
     mark_terms: bool,
     words: Words = ENGLISH,
-    languages: Languages = IN_ENGLISH,
+    collection: CollectionSettings = IN_ENGLISH,
 ) -> dict[str, Any]:
     """The task in which one assessor judges one pair.
 
@@ -426,7 +419,7 @@ def judge_task(
     labels of the facet: with any, `topic` is a paper, and it and `document` carry the label of each sentence; without,
     the pair is judged whole. `progress` is the place of the task: `37 of 300 · query 4, candidate 7 of 30`.
 
-    words: those around the texts, in the person's language. languages: of the texts.
+    words: those around the texts, in the person's language. collection: states the languages of the texts.
 
     first: True for the first pair of its topic: the task says so, and a narrative is unfolded. fold_after: words of a
     document that are shown at once; the rest is folded. mark_terms: True if the topic's words are marked in it.
@@ -455,7 +448,7 @@ def judge_task(
             "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,
-            "pair_html": in_languages(pair_html, topic, document, languages, words),
+            "pair_html": in_languages(pair_html, topic, document, collection, words),
         },
         "predictions": predictions,
     }
@@ -496,7 +489,7 @@ def full_text_task(
     *,
     facet: str,
     words: Words = ENGLISH,
-    languages: Languages = IN_ENGLISH,
+    collection: CollectionSettings = IN_ENGLISH,
 ) -> dict[str, Any]:
     """`task` (of `judge_task`) with the place of each full text instead of the abstract, and without its labels.
 
@@ -514,7 +507,7 @@ def full_text_task(
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), facet, whole=whole, first=False, words=words)
-    pair_html = in_languages(columns, topic, document, languages, words)
+    pair_html = in_languages(columns, topic, document, collection, words)
     return {"data": {**task["data"], "pair_html": pair_html}, "predictions": []}
 
 
@@ -546,7 +539,7 @@ def returned_task(task: dict[str, Any], why: str, words: Words = ENGLISH) -> dic
 
 
 def facets_task(
-    key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, languages: Languages = IN_ENGLISH
+    key: str, paper: Paper, *, progress: str, words: Words = ENGLISH, collection: CollectionSettings = IN_ENGLISH
 ) -> dict[str, Any]:
     """The task in which one person corrects the labels of a paper's sentences; `progress` is such as `2 of 9`."""
     side = labelled_column("query", words("task.abstract"), paper, LABELS_SHOWN, (), (), words)
@@ -557,7 +550,7 @@ def facets_task(
             "facet": words("task.labels"),
             "facet_help": words("task.correct"),
             "progress": progress,
-            "pair_html": in_languages(pair_html, paper, paper, languages, words),
+            "pair_html": in_languages(pair_html, paper, paper, collection, words),
         },
         "predictions": [{"model_version": LABELS_FROM, "result": _regions("query", paper, column=1)}],
     }

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from annot.base.records import Paper, Pool, Ranking, Topic, grouped
+from annot.base.settings import CollectionSettings
 from annot.base.templating import render
 from annot.formats.trec import Match, closest
-from annot.judging.exchange.outgoing import languages_of
-from annot.labelstudio.tasks import Languages, spoken
+from annot.labelstudio.tasks import spoken
 from annot.measuring.evaluation.comparisons import NEAR_TOP, ErrorCase
 from annot.publishing.report.figures import BROWSE_FILE
 from annot.study.workspace import write_file
@@ -180,7 +180,7 @@ def page_data(
                 papers.get(name),
                 [settings.facet_of(label) for label in labels.get(name, ())],
                 facets,
-                languages_of(snapshot.ws),
+                settings.collection,
             )
             for name, is_text in place
         ],
@@ -271,7 +271,7 @@ def _paper(
     paper: Paper | None,
     facets_of: Sequence[str | None],
     facets: Sequence[str],
-    languages: Languages,
+    collection: CollectionSettings,
 ) -> list[Any]:
     """Id, title, year, sentences, and the facet of each, -1 for none; without text where the corpus lacks the paper.
 
@@ -280,8 +280,8 @@ def _paper(
     if paper is None:
         return [paper_id, "", None, [], []]
     of_sentences = [-1 if facet is None else facets.index(facet) for facet in facets_of] or [-1] * len(paper.sentences)
-    language = spoken(paper, languages)
-    more = [paper.part_of, language] if language != languages.documents else [paper.part_of] if paper.part_of else []
+    language = spoken(paper, collection)
+    more = [paper.part_of, language] if language != collection.language else [paper.part_of] if paper.part_of else []
     return [paper_id, paper.title, paper.year, paper.sentences, of_sentences, *more]
 
 

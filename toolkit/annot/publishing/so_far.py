@@ -21,7 +21,6 @@ from annot.base.records import WHOLE, Adjudication, Assessor, Judgement, PairKey
 from annot.base.stats.inference import winsorised
 from annot.base.templating import render
 from annot.base.words import Words
-from annot.judging.exchange.outgoing import languages_of
 from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import opinion_text, spoken
 from annot.measuring.forecast.hours import HOUR
@@ -61,10 +60,11 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     """Person, file and content of each page."""
     outcome, everyone = outcome_of(session, ws.settings), people.read_assessors(session)
     all_answers, repeats = answers_of(session, outcome), set(outcome.repeats)
+    settings = ws.settings.collection
     common = {
         **_texts(ws, session, outcome),
         "whole": WHOLE,
-        "languages": languages_of(ws),
+        "languages": {"topics": settings.language_of_topics, "documents": settings.language},
         "texts": read_topics(session),
         "now": now,
         "words": vocabulary_of(ws),
@@ -128,7 +128,7 @@ def _texts(ws: Workspace, session: Session, outcome: Outcome) -> dict[str, Any]:
     ids |= {doc_id for pairs in projects.read_hidden(session).values() for _, doc_id in pairs}
     found = find_papers(ws.corpus, ids) if ws.has_corpus else {}
     titles |= {paper_id: paper.title for paper_id, paper in found.items()}
-    languages = {paper_id: spoken(paper, languages_of(ws)) for paper_id, paper in found.items()}
+    languages = {paper_id: spoken(paper, ws.settings.collection) for paper_id, paper in found.items()}
     return {"queries": queries, "titles": titles, "language_by_id": languages, "title": ws.settings.collection.title}
 
 

@@ -37,7 +37,7 @@ from annot.store import papers, pools
 from annot.store.answers import Ruling, read_rulings
 from annot.store.citations import ABOUT, FOLDER, IDS_MANIFEST
 from annot.store.models import ImportedSource
-from annot.store.pools import last_file, read_corpus_versions, read_withdrawn
+from annot.store.pools import last_file, read_corpus_versions, read_withdrawn, withdrawn_ids
 from annot.store.runs import put_import, read_imports
 from annot.study.judged_texts import JudgedTexts, Pair, corrected_versions, judged_texts, paper_topics
 from annot.study.outcome import outcome_of
@@ -101,6 +101,8 @@ class AddedPapers:
     """File of the ids in all these lists; None if there are none, and in a dry run."""
     version: BegunVersion | None = None
     """Version of the corpus that the papers belong to; None if it has only one."""
+    still_withdrawn: tuple[str, ...] = ()
+    """Ids of papers in the files that were withdrawn before, and stay so."""
 
     @property
     def finding(self) -> str:
@@ -238,6 +240,8 @@ def _added(
     beside, citations = paper_ids.PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
+    with ws.reading() as session:
+        withdrawn, again = withdrawn_ids(session), set[str]()
     with _scratch(ws.corpus, dry_run) as scratch:
         entries = _joined(entries, scratch, engine, rejects)
         folder = scratch if correction.is_wanted or not dry_run else None
@@ -248,6 +252,7 @@ def _added(
             if (part := brought.keep(tally, cleaning, headings, retracted, correction.tables)) is not None:
                 parts.append(part)
             correction.meet(brought.marks.ids)
+            again |= withdrawn.intersection(brought.marks.ids.to_pylist() if withdrawn else ())
             beside.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
             shared.update(brought.sentences)
@@ -306,6 +311,7 @@ def _added(
         prisma=adding.prisma_of(read, tally.rejected, tally.kept),
         lists_file=lists_file,
         version=begun,
+        still_withdrawn=tuple(sorted(again)),
     )
 
 

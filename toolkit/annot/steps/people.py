@@ -321,7 +321,7 @@ def invite(
     server_of = _servers(ws, dict.fromkeys(server_name.values()), lacking)
     by_https = front.kept(servers.front_folder(ws)) is not None
     whom = contact if contact is not None else ws.settings.collection.contact
-    letters = []
+    letters, notices = [], []
     for addressee in found:
         name = addressee.person.assessor
         words = guidelines.words_in(ws, addressee.person.language)
@@ -349,8 +349,9 @@ def invite(
                 language=words.language,
             )
         )
+        notices.append(_notice(ws, letters[-1], words))
     with ws.writing() as session:
-        people.record_notices(session, (_notice(ws, letter) for letter in letters))
+        people.record_notices(session, notices)
     provenance.note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
     return tuple(letters)
 
@@ -380,10 +381,9 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
     return chosen
 
 
-def _notice(ws: Workspace, letter: Letter) -> Notice:
+def _notice(ws: Workspace, letter: Letter, words: Words) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
-    words = guidelines.words_in(ws, letter.language)
     says = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
     return Notice(letter.assessor, kind, "letter", moment_now("milliseconds"), says)
 

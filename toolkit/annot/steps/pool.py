@@ -225,6 +225,7 @@ def build(
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
     words = designs.words(not_for_texts) | {"dry_run": dry_run, "sent": sent and not grow}
+    words |= {"without_rule": _without_rule(staying, versions)}
     notes = _notes(ranker, snapshot, drawings, drawn_now, changes=changes, **words)
     return BuiltPools(_figures(snapshot, drawn_now, changes), sent, notes)
 
@@ -257,6 +258,14 @@ def _by_version(
             "another number, and `annot pool add --method` adds the best of another method",
         )
     return growing, staying
+
+
+def _without_rule(staying: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]) -> list[str]:
+    """Topics of the pools that do not say how they were drawn, and have nothing of the newest version of the corpus."""
+    ruled = pool_design.recorded_designs(staying.values())
+    newest = versions[-1].version if versions else None
+    drawn_from = {name: {pool.corpus, *(row.corpus for row in pool.additions)} for name, pool in staying.items()}
+    return [name for name in staying if name not in ruled and newest not in drawn_from[name]]
 
 
 def _notes(

@@ -389,8 +389,8 @@ def in_words(size: int) -> str:
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
     """Parts of the index to make, if the folders `without` are damaged."""
     places = index.places_of(ws, keep=False)
-    unreadable = places.corpus_part(index.WHOLE) in without
-    if unreadable or index.lacks_shards(places):
+    unreadable = places.corpus_part(index.WHOLE) in without or index.lacks_shards(places)
+    if unreadable:
         yield "tokens and counts"
     known = known_methods(ws.settings.plugins.names)
     for source, variants in grouped((v.source, v) for method in methods for v in known[method].averages).items():

@@ -91,17 +91,25 @@ def subject_and_language(subject: str) -> tuple[str, str]:
     return name, language or ENGLISH_CODE
 
 
+def subjects_of(facet: str, screen: str) -> dict[str, tuple[Part, str]]:
+    """Part and subject of the contents that all tasks about a facet have on a screen, by their names in a display.
+
+    screen: the subject of the screen, whose language the guidelines and the words have.
+    """
+    language = subject_and_language(screen)[1]
+    return {
+        "scale": ("scale", ""),
+        "facet": ("facet", facet),
+        "guidelines": ("guidelines", in_language(facet, language)),
+        "screen": ("screen", screen),
+        "words": ("words", language),
+    }
+
+
 def language_of(display: Display | None, versions: Mapping[tuple[Part, str], Sequence[ShownVersion]]) -> str:
     """Language of the words of a display. versions: those of words at least."""
     words = (display or {}).get("words")
-    languages = (
-        language
-        for (part, language), rows in versions.items()
-        if part == "words"
-        for row in rows
-        if row.sha256 == words
-    )
-    return next(languages, ENGLISH_CODE)
+    return next((row.subject for rows in versions.values() for row in rows if row.sha256 == words), ENGLISH_CODE)
 
 
 def hash_of_text(body: str) -> str:
@@ -307,16 +315,8 @@ def read_sources(session: Session) -> Sources:
     def of_task(pair_key: PairKey, screen: str) -> dict[str, History]:
         query = queries.get(pair_key.query_id)
         topic_id, facet = ("", "") if query is None else (query.topic_id, query.facet)
-        language = subject_and_language(screen)[1]
-        keys = {
-            "scale": ("scale", ""),
-            "facet": ("facet", facet),
-            "guidelines": ("guidelines", in_language(facet, language)),
-            "screen": ("screen", screen),
-            "words": ("words", language),
-            "topic": ("topic" if topic_id in texts else "text", topic_id),
-            "document": ("text", pair_key.doc_id),
-        }
+        keys: dict[str, tuple[str, str]] = {**subjects_of(facet, screen), "document": ("text", pair_key.doc_id)}
+        keys["topic"] = ("topic" if topic_id in texts else "text", topic_id)
         return {name: histories[key] for name, key in keys.items() if key in histories}
 
     return of_task

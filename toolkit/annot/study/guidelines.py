@@ -76,17 +76,8 @@ def screen(ws: Workspace, kind: Screen = "judge", words: Words = ENGLISH) -> str
     from annot.labelstudio.screens import screen_of
 
     inputs = screen_inputs(ws, kind, words)
-    return screen_of(
-        kind,
-        scale_names=inputs["scale"],
-        labels=inputs["labels"],
-        language=inputs["language"],
-        opinions=inputs["opinions"],
-        overrides=ws.root / "templates",
-        published=inputs["published"],
-        criteria=inputs["criteria"],
-        words=words,
-    )
+    values = {name: inputs[name] for name in ("labels", "language", "opinions", "published", "criteria")}
+    return screen_of(kind, scale_names=inputs["scale"], **values, overrides=ws.root / "templates", words=words)
 
 
 def screen_inputs(ws: Workspace, kind: Screen, words: Words = ENGLISH) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from annot.base.errors import FindingError
 from annot.base.records import WHOLE, Paper, Query, Topic
-from annot.base.words import ENGLISH_CODE, languages
+from annot.base.words import ENGLISH_CODE, ON_SCREENS, Words, languages
 from annot.store.answers import is_judged
 from annot.store.models import Session
 from annot.store.shown import (
@@ -24,6 +24,7 @@ from annot.store.shown import (
     moved_names,
     read_versions,
     subject_and_language,
+    subjects_of,
 )
 from annot.study import guidelines
 from annot.study.workspace import Workspace
@@ -93,9 +94,10 @@ NAMES = {
     "guidelines": "the guidelines of {subject}",
     "topic": "the topic {subject}",
     "text": "the text of {subject}",
+    "screen": "the screen {subject}",
+    "words": "the words in {subject}",
 }
 SCREENS = {"judge": "the screen for judging", "adjudicate": "the screen for adjudication"}
-WORDS = "the words in {language}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +147,11 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
 
 
 def _name(part: Part, subject: str) -> str:
-    if part == "words":
-        return WORDS.format(language=subject)
     if part not in ("screen", "guidelines"):
         return NAMES[part].format(subject=subject)
     of, language = subject_and_language(subject)
-    behind = "" if language == ENGLISH_CODE else f" in {language}"
-    if part == "screen":
-        return SCREENS.get(of, f"the screen {of}") + behind
-    return ("the guidelines" if of == WHOLE else NAMES[part].format(subject=of)) + behind
+    special = {"guidelines": {WHOLE: "the guidelines"}, "screen": SCREENS}[part]
+    return special.get(of, NAMES[part].format(subject=of)) + ("" if language == ENGLISH_CODE else f" in {language}")
 
 
 def changed_versions(versions: Versions) -> tuple[NumberedVersion, ...]:
@@ -188,16 +186,8 @@ class VersionNumbers:
 
         screen: the kind of the answer's screen.
         """
-        language = language_of(display, self._versions)
-        subjects = {
-            "scale": ("scale", ""),
-            "facet": ("facet", query.facet),
-            "guidelines": ("guidelines", in_language(query.facet, language)),
-            "screen": ("screen", in_language(screen, language)),
-            "words": ("words", language),
-            "topic": ("text", query.topic_id),
-            "document": ("text", doc_id),
-        }
+        subjects: dict[str, tuple[Part, str]] = {"topic": ("text", query.topic_id), "document": ("text", doc_id)}
+        subjects |= subjects_of(query.facet, in_language(screen, language_of(display, self._versions)))
         keys = {name: (*subject, (display or {}).get(name)) for name, subject in subjects.items()}
         return {name: self._changed[key] for name, key in keys.items() if key in self._changed}
 
@@ -262,19 +252,21 @@ def changes_of(ws: Workspace, session: Session) -> tuple[ShownChange, ...]:
 
 def _changes_of_words(ws: Workspace, versions: ShownChanges) -> Iterator[ShownChange]:
     """The words of languages that are no longer those that were sent last."""
-    for (part, language), sent in versions.items():
-        if part != "words" or language not in languages(ws.root / "templates"):
-            continue
-        recorded, now = json.loads(sent[-1].body), guidelines.words_in(ws, language).shown
-        if recorded != now:
+    for language in (subject for part, subject in versions if part == "words"):
+        words = _words_if_known(ws, language)
+        recorded = json.loads(versions["words", language][-1].body)
+        if words is not None and recorded != words.shown:
             pairs = (
                 f"{table}.{key} {recorded.get(table, {}).get(key)!r}, now {value!r}"
-                for table, lines in now.items()
-                if table != "language"
-                for key, value in lines.items()
+                for table in ON_SCREENS
+                for key, value in words.shown[table].items()
                 if recorded.get(table, {}).get(key) != value
             )
-            yield ShownChange("words", language, WORDS.format(language=language), "; ".join(pairs))
+            yield ShownChange("words", language, _name("words", language), "; ".join(pairs))
+
+
+def _words_if_known(ws: Workspace, language: str) -> Words | None:
+    return guidelines.words_in(ws, language) if language in languages(ws.root / "templates") else None
 
 
 def scale_changes(names: Sequence[str], versions: ShownChanges, *, judged: bool) -> Iterator[ShownChange]:
@@ -303,10 +295,9 @@ def guideline_changes(ws: Workspace, facets: Iterable[str], versions: ShownChang
     """The guidelines of these facets, in their language, that are no longer those that were sent last."""
     for subject in sorted(facets):
         sent, (facet, language) = versions.get(("guidelines", subject)), subject_and_language(subject)
-        known = facet in {**ws.settings.facets, WHOLE: ()} and language in languages(ws.root / "templates")
-        if not (sent and known):
+        words = _words_if_known(ws, language)
+        if not sent or words is None or facet not in {**ws.settings.facets, WHOLE: ()}:
             continue
-        words = guidelines.words_in(ws, language)
         # Both ways, as no corpus is read here.
         both = (guidelines.shown(ws, facet, examples=with_them, words=words) for with_them in (True, False))
         if sent[-1].body not in both:
@@ -316,17 +307,18 @@ def guideline_changes(ws: Workspace, facets: Iterable[str], versions: ShownChang
 def screen_changes(ws: Workspace, kind: str, versions: ShownChanges) -> Iterator[ShownChange]:
     """Changes of the study's own templates and the section [screen] since a screen was rendered."""
     screen, language = subject_and_language(kind)
-    if ("screen", kind) not in versions or language not in languages(ws.root / "templates"):
+    words = _words_if_known(ws, language)
+    if ("screen", kind) not in versions or words is None:
         return
     sent = json.loads(versions["screen", kind][-1].body)["inputs"]
-    current = guidelines.screen_inputs(ws, cast("Screen", screen), guidelines.words_in(ws, language))
+    current = guidelines.screen_inputs(ws, cast("Screen", screen), words)
     old_templates, new_templates = sent["templates"], current["templates"]
     for name in sorted({*old_templates, *new_templates}):
         if old_templates.get(name) != new_templates.get(name):
             how = "removed" if name not in new_templates else "new" if name not in old_templates else ""
             yield ShownChange("screen", kind, f"the template {name}", how)
     if sent.get("words") != current.get("words") and ("words", language) not in versions:
-        yield ShownChange("screen", kind, WORDS.format(language=language), f"new in templates/words/{language}.toml")
+        yield ShownChange("screen", kind, _name("words", language), f"new in templates/words/{language}.toml")
     if sent["screen"] != current["screen"]:
         names = [name for name in current["screen"] if current["screen"][name] != sent["screen"].get(name)]
         pairs = [f"{name} {sent['screen'].get(name)}, now {current['screen'][name]}" for name in names]

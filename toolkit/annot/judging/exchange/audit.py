@@ -25,7 +25,7 @@ from annot.store import people, projects, trials
 from annot.store.answers import AnnotationHistory
 from annot.store.models import Project
 from annot.store.projects import read_hidden
-from annot.store.shown import display_parts, in_language, read_histories, read_shown, read_sources, subject_and_language
+from annot.store.shown import display_parts, in_language, read_histories, read_shown, read_sources
 from annot.study.outcome import Rushed, outcome_of, rushed_pairs
 from annot.study.workspace import Workspace, write_file
 
@@ -407,30 +407,29 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
     waiting = {task.key for task in audited.tasks if not task.annotations}
     with ws.reading() as session:
         sources = read_sources(session)
-        screens = [kind for part, kind in read_histories(session) if part == "screen"]
+        histories = read_histories(session)
         shown = read_shown(session, project.project, sources)
         now_shown = {question: history[-1][1] for question, history in shown.by_task.items() if history}
         displays = display_parts(session, {*now_shown.values(), *(line.current.shown_sha256 for line in lines)})
 
-    def sent(question: PairKey, language: str | None) -> list[str]:
-        return [sha256 for _, sha256 in sources(question, in_language("judge", language)).get("guidelines", ())]
+    own_screen = in_language("judge", project.language)
+    screens = {own_screen, *(subject for part, subject in histories if part == "screen")}
 
-    languages = {project.language, *(subject_and_language(kind)[1] for kind in screens)}
-
-    def in_any_language(question: PairKey) -> list[str]:
-        return [sha256 for language in languages for sha256 in sent(question, language)]
+    def sent(question: PairKey, on: Iterable[str]) -> list[str]:
+        """The guidelines on record, in the languages of these screens."""
+        return [sha256 for screen in on for _, sha256 in sources(question, screen).get("guidelines", ())]
 
     unknown = [
         line.record.asked
         for line in lines
-        if (versions := in_any_language(line.record.asked))
+        if (versions := sent(line.record.asked, screens))
         and displays.get(line.current.shown_sha256 or "", {}).get("guidelines") not in versions
     ]
     earlier = [
         question
         for question, sha256 in now_shown.items()
         if pair_key(*question) in waiting
-        and displays.get(sha256, {}).get("guidelines") != [None, *sent(question, project.language)][-1]
+        and displays.get(sha256, {}).get("guidelines") != [None, *sent(question, [own_screen])][-1]
     ]
     yield from _about("unknown guidelines", audited, unknown)
     yield from _about("earlier guidelines", audited, earlier)

@@ -20,7 +20,7 @@ from annot.judging.exchange.servers import RoundPart, marker_of
 from annot.judging.planning import follows
 from annot.labelstudio.screens import check_predictions, instructions_html, lint_tasks, named_in, written_on
 from annot.labelstudio.studio_records import ProjectSpec, Screen
-from annot.labelstudio.tasks import Languages, cleaned, judge_task, place_of
+from annot.labelstudio.tasks import cleaned, judge_task, place_of
 from annot.store import people, pools, projects, trials
 from annot.store.models import Session
 from annot.store.pools import read_queries, read_topics
@@ -36,6 +36,7 @@ from annot.store.shown import (
     read_histories,
     read_versions,
     subject_and_language,
+    subjects_of,
     version,
 )
 from annot.study import guidelines, shown_versions
@@ -269,13 +270,9 @@ def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, Displ
     if material is None:
         return {}
     sha256s = hashes_of(form.contents)
-    language = form.words.language
-    words = {"words": sha256s["words", language]} if ("words", language) in sha256s else {}
     return {
         question: {
-            **shown_around(material.queries[question.query_id].facet, sha256s, language),
-            "screen": sha256s["screen", form.screen],
-            **words,
+            **shown_around(material.queries[question.query_id].facet, sha256s, form.screen),
             **shown_of_pair(ws, material, question.pair, sha256s),
         }
         for question in outgoing.tasks
@@ -287,14 +284,9 @@ def hashes_of(contents: Mapping[Any, str]) -> Hashes:
     return {key: hash_of_text(body) for key, body in contents.items()}
 
 
-def shown_around(facet: str, sha256s: Hashes, language: str) -> dict[str, str]:
-    """The parts of a display that all pairs of a facet share."""
-    shown = {
-        "scale": ("scale", ""),
-        "facet": ("facet", facet),
-        "guidelines": ("guidelines", in_language(facet, language)),
-    }
-    return {part: sha256s[key] for part, key in shown.items()}
+def shown_around(facet: str, sha256s: Hashes, screen: str) -> dict[str, str]:
+    """The parts of a display that all pairs of a facet share on a screen, of those with a hash."""
+    return {part: sha256s[key] for part, key in subjects_of(facet, screen).items() if key in sha256s}
 
 
 def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
@@ -622,14 +614,9 @@ def tasks_of(
             fold_after=ws.settings.screen.fold_after,
             mark_terms=ws.settings.screen.mark_terms,
             words=words,
-            languages=languages_of(ws),
+            collection=ws.settings.collection,
         )
     return tasks
-
-
-def languages_of(ws: Workspace) -> Languages:
-    """Languages of the texts of the study."""
-    return Languages(ws.settings.collection.language_of_topics, ws.settings.collection.language)
 
 
 def forms_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> dict[str, TaskForm]:

@@ -15,7 +15,7 @@ from annot.base.words import Words
 from annot.corpus.corpus_facts import labels_of, papers_of
 from annot.corpus.query_sentences import facet_sentences
 from annot.judging.exchange import collecting, servers
-from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, forms_of, languages_of
+from annot.judging.exchange.outgoing import OutgoingProject, check_labels, check_outgoing, forms_of
 from annot.judging.exchange.sending import accounts_on
 from annot.judging.exchange.servers import PARTS
 from annot.labelstudio import studio_records
@@ -151,7 +151,7 @@ def _tasks(ws: Workspace, papers: Mapping[str, Paper], words: Words) -> dict[Pai
             paper,
             progress=place,
             words=words,
-            languages=languages_of(ws),
+            collection=ws.settings.collection,
         )
     return tasks
 

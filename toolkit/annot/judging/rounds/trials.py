@@ -15,7 +15,6 @@ from annot.judging.exchange.outgoing import (
     OutgoingProject,
     TaskMaterial,
     forms_of,
-    languages_of,
     scale_version,
     tasks_of,
 )
@@ -78,7 +77,7 @@ class SubstudyRound(collecting.Round):
                     *(task, topic, document, where),
                     facet=material.queries[question.query_id].facet,
                     words=form.words,
-                    languages=languages_of(ws),
+                    collection=ws.settings.collection,
                 )
         with ws.reading() as session:
             new = scale_version(ws, session)

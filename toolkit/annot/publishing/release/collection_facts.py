@@ -287,15 +287,10 @@ class CollectionFacts:
         return ", ".join(f"{grade} {name}" for grade, name in enumerate(self.grades))
 
     @property
-    def topic_language(self) -> str:
-        """Language of the topics that are texts."""
-        return self.collection.language_of_topics
-
-    @property
     def languages(self) -> tuple[str, ...]:
         """Languages of documents and topics; that of the topics comes second, if it is another one."""
-        languages = (self.collection.language, *((self.topic_language,) if self.topics[1] else ()))
-        return tuple(dict.fromkeys(languages))
+        of_topics = (self.collection.language_of_topics,) if self.topics[1] else ()
+        return tuple(dict.fromkeys((self.collection.language, *of_topics)))
 
     @property
     def citation(self) -> str:

@@ -155,7 +155,7 @@ def release_files(
             name=name,
             title=facts.collection.title,
             language=facts.collection.language,
-            topic_language=facts.topic_language,
+            topic_language=facts.collection.language_of_topics,
             files=beir,
             docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
             with_text=with_text,

@@ -9,10 +9,10 @@ from typing import Any
 
 from annot.base.names import StudyVocabulary
 from annot.base.records import Judgement, Paper, Query, Topic
+from annot.base.settings import CollectionSettings
 from annot.base.words import ENGLISH, Words
-from annot.judging.exchange.outgoing import languages_of
 from annot.judging.guideline_faults import criteria_of, read_pages
-from annot.labelstudio.tasks import IN_ENGLISH, Languages, spoken
+from annot.labelstudio.tasks import IN_ENGLISH, spoken
 from annot.publishing.report.cells import TextCell
 from annot.publishing.report.tables import Abstract, SideBySide
 from annot.store.facet_labels import read_labels
@@ -131,7 +131,7 @@ class Screens:
     scale: tuple[str, ...]
     criteria: Mapping[str, Mapping[int, str]]
     """Criteria of each grade on the facet's page, by facet."""
-    languages: Languages = IN_ENGLISH
+    collection: CollectionSettings = IN_ENGLISH
 
 
 def screens_of(
@@ -150,7 +150,7 @@ def screens_of(
         facets=ws.settings.facets,
         scale=tuple(map(say.name, ws.settings.scale.names)),
         criteria={facet: criteria_of(pages[facet]) for facet in facets if facet in pages},
-        languages=languages_of(ws),
+        collection=ws.settings.collection,
     )
 
 
@@ -177,7 +177,7 @@ def side_by_side(
     return SideBySide(
         summary,
         tuple(
-            Abstract(name, text_cell(text.title, text, screens.languages, say), _sentences(text), frozenset(marks))
+            Abstract(name, text_cell(text.title, text, screens.collection, say), _sentences(text), frozenset(marks))
             for name, text, marks in sides
             if text
         ),
@@ -186,9 +186,9 @@ def side_by_side(
     )
 
 
-def text_cell(shown: str, text: Paper | Topic, languages: Languages, say: Words = ENGLISH) -> TextCell:
+def text_cell(shown: str, text: Paper | Topic, collection: CollectionSettings, say: Words = ENGLISH) -> TextCell:
     """A text of the study as a page shows it. say: the words of the page."""
-    cell, language = TextCell(shown), spoken(text, languages)
+    cell, language = TextCell(shown), spoken(text, collection)
     cell.language = None if language == say.language else language
     return cell
 

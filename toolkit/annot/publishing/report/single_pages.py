@@ -8,10 +8,11 @@ from datetime import datetime
 
 from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.records import Judgement, Paper, Topic
+from annot.base.settings import CollectionSettings
 from annot.base.stats.values import Estimate
 from annot.base.words import ENGLISH, ENGLISH_CODE, Words
 from annot.judging.comments import Meeting
-from annot.labelstudio.tasks import IN_ENGLISH, Languages
+from annot.labelstudio.tasks import IN_ENGLISH
 from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells, side_by_side
@@ -151,10 +152,10 @@ def meeting_page(
 
         def query(row: Row) -> str:
             topic = query_papers[judgement(row).query_id]
-            return _title(topics, topic, judgement(row).query_id, screens.languages, say)
+            return _title(topics, topic, judgement(row).query_id, screens.collection, say)
 
         def document(row: Row) -> str:
-            return _title(titles, judgement(row).doc_id, judgement(row).doc_id, screens.languages, say)
+            return _title(titles, judgement(row).doc_id, judgement(row).doc_id, screens.collection, say)
 
         facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
         return [facet, Column(heads[0], query), Column(heads[1], document)]
@@ -197,19 +198,25 @@ def meeting_page(
         ),
         "agreement": _agreement(meeting, words, say),
     }
-    again = tuple(
-        _side_by_side(
-            number,
-            answers,
-            meeting.facets[answers[0].query_id],
-            topics.get(query_papers[answers[0].query_id]),
-            titles.get(answers[0].doc_id),
+
+    def again(number: int, answers: Sequence[Judgement]) -> SideBySide:
+        """The pair with its texts, to read it again."""
+        query_id, doc_id = answers[0].pair
+        candidate, facet, grades = titles.get(doc_id), meeting.facets[query_id], _grades(answers, say)
+        heading = f"{say.name(facet)}, {grades}" if words.faceted else grades
+        return side_by_side.side_by_side(
+            answers[0].pair,
+            facet,
+            sorted({answer.grade for answer in answers if answer.grade is not None}, reverse=True),
+            topics.get(query_papers[query_id]),
+            candidate,
             screens,
             words,
-            say,
+            summary=f"{number}. {heading}: {(candidate and candidate.title) or doc_id}",
+            say=say,
         )
-        for number, answers in enumerate(meeting.widest, start=1)
-    )
+
+    pairs_again = tuple(again(number, answers) for number, answers in enumerate(meeting.widest, start=1))
     values = {
         "say": say,
         "meeting": meeting,
@@ -228,7 +235,7 @@ def meeting_page(
                 name,
                 say(f"meeting.{name}"),
                 sentences(f"meeting.{name}", **values),
-                (*((tables[name],) if tables[name].rows else ()), *(again if name == "widest" else ())),
+                (*((tables[name],) if tables[name].rows else ()), *(pairs_again if name == "widest" else ())),
             )
             for name in MEETING_PARTS
         ),
@@ -262,40 +269,15 @@ def _answer(answer: Judgement, say: Words) -> str:
     return say("task.could_not", reason=say.choice(reason or "")) if answer.grade is None else str(answer.grade)
 
 
-def _side_by_side(
-    number: int,
-    answers: Sequence[Judgement],
-    facet: str,
-    query: Paper | Topic | None,
-    candidate: Paper | Topic | None,
-    screens: Screens,
-    words: StudyVocabulary = OF_PAPERS,
-    say: Words = ENGLISH,
-) -> SideBySide:
-    grades, pair = _grades(answers, say), answers[0].pair
-    heading = f"{say.name(facet)}, {grades}" if words.faceted else grades
-    return side_by_side.side_by_side(
-        pair,
-        facet,
-        sorted({answer.grade for answer in answers if answer.grade is not None}, reverse=True),
-        query,
-        candidate,
-        screens,
-        words,
-        summary=f"{number}. {heading}: {(candidate and candidate.title) or pair[1]}",
-        say=say,
-    )
-
-
 def _title(
     texts: Mapping[str, Paper | Topic],
     topic_or_doc: str,
     name: str,
-    languages: Languages = IN_ENGLISH,
+    collection: CollectionSettings = IN_ENGLISH,
     say: Words = ENGLISH,
 ) -> str:
     text = texts.get(topic_or_doc)
-    return side_by_side.text_cell(f"{text.title} ({name})", text, languages, say) if text and text.title else name
+    return side_by_side.text_cell(f"{text.title} ({name})", text, collection, say) if text and text.title else name
 
 
 def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -> Table:

@@ -16,7 +16,6 @@ from annot.base.stats.inference import mean_interval, share_of_counts
 from annot.base.stats.values import Estimate, Undefined
 from annot.base.words import ENGLISH_CODE
 from annot.judging.comments import asked_again
-from annot.judging.exchange.outgoing import languages_of
 from annot.labelstudio.tasks import grade_text
 from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.sampled.grades import GradeCounts, by_grade, share_of
@@ -120,14 +119,14 @@ def _topics(study: Study) -> Iterator[Table]:
             Column("Judged pairs", lambda query: graded[query.query_id]),
             Column("Relevant", lambda query: measured(estimates.get(query.query_id, none), ESTIMATED)),
         ]
-    texts, languages = study.snapshot.texts, languages_of(study.snapshot.ws)
+    texts, collection = study.snapshot.texts, study.settings.collection
     if queries := [query for query in study.queries if query.topic_id in texts]:
         yield table(
             "topics",
             queries,
             [
                 Column("Topic", lambda row: row.query_id, "query_id"),
-                Column("Title", lambda row: text_cell(texts[row.topic_id].title, texts[row.topic_id], languages)),
+                Column("Title", lambda row: text_cell(texts[row.topic_id].title, texts[row.topic_id], collection)),
             ],
             numbers,
             caption="collection.topics",
