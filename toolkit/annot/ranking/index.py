@@ -29,7 +29,6 @@ from annot.ranking.corpus import UNICODE, Corpus, Shard, gather, make_shard
 from annot.ranking.methods import LSA, RankingInputs, Variant, WordSource, method_named
 from annot.ranking.vectors import MATRIX, Vectors
 from annot.store import papers
-from annot.store.models import CorpusVersion
 from annot.store.pools import last_file, read_corpus_versions
 from annot.study.workspace import Workspace
 
@@ -450,17 +449,17 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool, version
         return Places(root, scratch or root, digest, ws.machine.url, english, last)
 
     own = places(version)
-    kept = places(trained_version(ws.settings.word_vectors.trained_in, versions, version)) if versions else own
+    names = [recorded.version for recorded in versions]
+    kept = places(trained_version(ws.settings.word_vectors.trained_in, names, version)) if versions else own
     return own if kept.corpus_sha256 == own.corpus_sha256 else replace(own, kept=kept)
 
 
-def trained_version(trained_in: Collection[str], versions: Sequence[CorpusVersion], version: str | None) -> str:
+def trained_version(trained_in: Collection[str], names: Sequence[str], version: str | None = None) -> str:
     """Version of the corpus on whose documents the vectors that a version ranks by were trained: the last of those in
     `trained_in` that is not later, or else the first.
 
-    versions: on record, at least one. version: None is the newest.
+    names: versions on record, the oldest first, at least one. version: None is the newest.
     """
-    names = [recorded.version for recorded in versions]
     until = names if version is None else names[: names.index(version) + 1]
     return next((name for name in reversed(until) if name in trained_in), names[0])
 

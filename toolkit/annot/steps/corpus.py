@@ -171,11 +171,11 @@ def _contents_by_version(ws: Workspace) -> tuple[VersionContents, ...]:
     with ws.reading() as session:
         versions = read_corpus_versions(session)
         left = Counter(gone.version for gone in read_withdrawn(session).values())
-    contents, before = [], 0
+    contents, before, names = [], 0, [version.version for version in versions]
     for version in versions:
         name = version.version
         until = sum(group.papers for group in papers.groups_of(ws.corpus, last_file(versions, name)))
-        words = trained_version(ws.settings.word_vectors.trained_in, versions, name)
+        words = trained_version(ws.settings.word_vectors.trained_in, names, name)
         contents.append(VersionContents(name, version.reason, until - before, left[name], words))
         before = until
     return tuple(contents)

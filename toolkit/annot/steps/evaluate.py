@@ -224,13 +224,14 @@ def _warn_of_others(
             hint=f"`annot run SYSTEM --corpus {of_version}` ranks the version of the qrels",
         )
     outside = read_version(whole.ws, of_version).outside
+    of_qrels = "the newest" if version is None else f"which {qrels_file} is of"
     for tag, run in found.items():
         ids = {doc.doc_id for ranking in run.values() for doc in ranking}
         if others := sorted((ids & outside) | (ids - papers.known_ids(whole.ws.corpus, ids))):
             some = ", ".join(others[:3]) + (", ..." if others[3:] else "")
             tell(
                 f"warning: {tag}: {len(others)} of its {counted(len(ids), 'document')} are not in version {of_version} "
-                f"of the corpus, which {qrels_file} is of: {some}; the run ranks version "
+                f"of the corpus, {of_qrels}: {some}; the run ranks version "
                 f"{of_runs.get(tag, 'unknown')}, `annot run SYSTEM --corpus {of_version}` ranks version {of_version}"
             )
 

@@ -22,6 +22,7 @@ from annot.publishing.report.tables import (
     table,
 )
 from annot.publishing.report.verdict import lines_of_all_queries
+from annot.ranking.index import trained_version
 from annot.store.papers import count_papers
 
 MOST_DRAWN = len(figures.MARKERS)
@@ -65,11 +66,15 @@ def body(study: Study) -> Iterator[Chapter]:
         {words.said(name).capitalize(): count for name, count in counts.items()}, scores, unit=f"{measure}, %"
     )
     caption = sentence("over_time.figure", **values, most=MOST_DRAWN, words=words)
+    trained_in, corpora = study.settings.word_vectors.trained_in, study.snapshot.corpora
+    trained = Column[tuple[str, dict[str, int]]](
+        "Word vectors trained on", lambda row: trained_version(trained_in, corpora, row[0]), "words"
+    )
     rows = table(
         "over-time",
         sizes.items(),
         [Column("Version", lambda row: row[0])],
-        columns_for(SIZES, lambda row, name: row[1][name], str.capitalize),
+        [*columns_for(SIZES, lambda row, name: row[1][name], str.capitalize), trained],
         caption="over_time.sizes",
         words=words,
     )
