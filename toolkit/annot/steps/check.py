@@ -235,6 +235,11 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
         yield from (f"{folder}/{fault}" for fault in error.faults)
         if not error.faults:
             yield error.message
+    yield from _differing(folder, study)
+
+
+def _differing(folder: Path, study: snapshot.Snapshot) -> Iterator[str]:
+    """Files of a release that are missing, or are not those of the study."""
     sums = folder / released_files.SUMS_FILE
     listed = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
     sources = {"qrels.txt": study.qrels_file, **{f"runs/{path.name}": path for path in study.run_files}}
@@ -245,7 +250,7 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
         elif name == parts.SAMPLE_FILE and path.read_text(encoding="utf-8") != parts.sample_files(study).get(name, ""):
             yield f"{folder}/{name}: differs from the sample on record; `annot release` updates it"
         elif source and source.is_file() and path.read_bytes() != source.read_bytes():
-            yield f"{folder}/{name}: differs from {source.relative_to(ws.root)}; `annot release` updates it"
+            yield f"{folder}/{name}: differs from {source.relative_to(study.ws.root)}; `annot release` updates it"
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -393,12 +393,7 @@ def release(
     # A release that was killed may have left its folder next to its place.
     remove_dead_stages(ws.root)
     snapshots.refuse_qrels_of_models(ws)
-    with ws.reading() as session:
-        versions = [version.version for version in read_corpus_versions(session)]
-    if corpus is not None:
-        check_name(corpus, versions, what="--corpus")
-    kept = [] if corpus else [name for name in versions[:-1] if released_files.is_final(folder / name)]
-    names = [corpus] if corpus or not versions else [name for name in versions if name not in kept]
+    names, kept = _versions_to_release(ws, folder, corpus)
     terms_for = partial(terms_of, with_text=with_text, licence=licence, published=published)
     agree = partial(_agreed, consented=consented, consenting=consenting)
     parts = [
@@ -426,6 +421,18 @@ def release(
         for path, content in part.files.items()
     }
     return ReleaseResult(last.folder, last.terms.with_text, last.terms.licence, sizes, notes, missing)
+
+
+def _versions_to_release(ws: Workspace, folder: Path, corpus: str | None) -> tuple[Sequence[str | None], Sequence[str]]:
+    """The versions of the corpus to release, or None if it has only one; and those that were released and stay."""
+    with ws.reading() as session:
+        versions = [version.version for version in read_corpus_versions(session)]
+    if corpus is not None:
+        check_name(corpus, versions, what="--corpus")
+    if corpus or not versions:
+        return [corpus], []
+    kept = [name for name in versions[:-1] if released_files.is_final(folder / name)]
+    return [name for name in versions if name not in kept], kept
 
 
 def _together(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:
