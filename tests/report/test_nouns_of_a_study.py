@@ -27,15 +27,23 @@ COMMANDS = (
     *("status", "agreement", "evaluate --all", "assessor-effect", "forecast"),
 )
 PAGES = ("report.md", "report.html", "browse.html", "datasheet.md", "datasheet.html", "meeting.md", "meeting.html")
+WRONG = (
+    "trace nope d00",
+    "pool show nope",
+    "query remove nope",
+    "return nope d00 --to a1 --why Again.",
+    "plan --query nope",
+)
+"""Calls with a query that there is not."""
 OTHERS = {
-    "facets": r"topics?|questions?",
+    "facets": r"topics?|questions?|query papers?",
     "topics": r"quer(?:y|ies)|questions?",
     "questions": r"quer(?:y|ies)|topics?",
 }
 """Nouns of the other kinds."""
 NO_WORDS = re.compile(
     r"<style>.*?</style>|<script.*?</script>|<code>.*?</code>|<[^>]*>|`[^`]*`|\]\([^)]*\)|annot [a-z-]+ [a-z-]+"
-    r"|The questions follow|questions are not answered yet|genre, topics and structure|questions about people",
+    r"|The questions follow|questions are (?:not answered yet|open)|genre, topics and structure|questions about people",
     re.DOTALL,
 )
 """Parts of a page that are no words for a unit: code, what one types, and questions that a reader asks."""
@@ -56,7 +64,11 @@ def shown(kind: str, folder: Path) -> Iterator[tuple[str, str]]:
     for words in COMMANDS:
         result = annot(*words.split(), folder=folder)
         assert result.exit_code == 0, (words, result.stderr)
-        yield words, result.stdout
+        yield words, result.stdout + result.stderr
+    for words in WRONG:
+        result = annot(*words.split(), folder=folder)
+        assert result.exit_code == 2, (words, result.stdout)
+        yield words, result.stderr
     for path in (*(folder / "exports" / name for name in PAGES), folder / ".annot" / "status.html"):
         yield path.name, path.read_text(encoding="utf-8")
     card = folder / "out" / "README.md"

@@ -185,6 +185,6 @@ def test_a_study_that_is_too_small_is_noted(tmp_path: Path, papers: int, compara
     """2 assessors and 4 grades need 1 + log2(2 * 5 / 0.02) = 9.97 papers; a median needs 1 - log2(0.05) = 5.3."""
     queries = tuple((f"p{at}", ("method",)) for at in range(1, papers + 1))
     made = make(copied(Small(queries=queries), "planned", tmp_path / "study"), dry_run=True)
-    too_small = [note for note in made.notes if "query papers" in note]
-    assert any("at least 10 query papers" in note for note in too_small) is not comparable
-    assert any("needs 6 query papers" in note for note in too_small) is not median
+    too_small = [note for note in made.notes if "queries" in note]
+    assert any("at least 10 queries" in note for note in too_small) is not comparable
+    assert any("needs 6 queries" in note for note in too_small) is not median

@@ -17,7 +17,7 @@ def csfcube_files(released: ReleasedStudy) -> ReleasedPart:
     study = released.study
     if study.texts:
         texts = f"{counted(len(study.texts), 'topic')} {verb(len(study.texts), 'is a text', 'are texts')}"
-        return ReleasedPart(notes=(f"CSFCube's format is left out: its queries are papers, and {texts} here",))
+        return ReleasedPart(notes=(f"CSFCube's format is left out: it asks with papers, and {texts} here",))
     if study.samples:
         note = "CSFCube's format is left out: it has no place for pairs of the pools that were not drawn"
         return ReleasedPart(notes=(note,))

@@ -21,7 +21,7 @@ import errno
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,6 +42,11 @@ class AnnotError(Exception):
         # Python shows notes below an error that nobody catches; the command line shows the faults itself.
         for fault in self.faults[:SHOWN_IN_PYTHON]:
             self.add_note(f"  {fault}")
+
+    def reword(self, said: Callable[[str], str]) -> None:
+        """Put the message, the faults and the hint into the words of a study."""
+        self.message, self.faults = said(self.message), tuple(map(said, self.faults))
+        self.hint = self.hint and said(self.hint)
 
 
 class InputError(AnnotError):

@@ -172,8 +172,11 @@ def verb(n: int, singular: str, many: str) -> str:
     return singular if n == 1 else many
 
 
-_UNIT = re.compile(r"`[^`]*`|(?<![\w./-])(?:query paper|topic|query|querie)(?=s?(?![\w/-]|\.\w))", re.IGNORECASE)
-"""A unit of the study in a text of ours, or what one types, in which nothing is a word."""
+_UNIT = re.compile(
+    r"`[^`]*`|(?<!\w)'[^'\n]*'(?!\w)|\[\w+\]|(?<![\w./-])(?:query paper|topic|query|querie)(?=s?(?![\w/-]|\.\w))",
+    re.IGNORECASE,
+)
+"""A unit of the study in a text of ours, or what one types, quotes or sets, in which nothing is a word."""
 
 
 class StudyVocabulary(NamedTuple):
@@ -191,6 +194,11 @@ class StudyVocabulary(NamedTuple):
     def queries(self) -> str:
         """Units of judging."""
         return plural_of(self.query)
+
+    @property
+    def nested(self) -> bool:
+        """True if a topic may have several queries, such as a query paper on its facets."""
+        return self.topic != self.query
 
     @property
     def unit(self) -> str:
@@ -212,7 +220,7 @@ class StudyVocabulary(NamedTuple):
 
     def _noun(self, match: re.Match[str]) -> str:
         found = match[0]
-        if found.startswith("`"):
+        if found[0] in "`'[":
             return found
         noun = self.topic if found.lower() in ("query paper", "topic") else self.query
         noun = noun[:-1] + "ie" if found.lower() == "querie" and noun.endswith("y") else noun

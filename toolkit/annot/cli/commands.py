@@ -532,13 +532,27 @@ def missed(ws: "Workspace | None") -> Iterator[None]:
 
 @contextmanager
 def placed(ws: "Workspace | None") -> Iterator[None]:
-    """Name the study in an error of a full disk for which the system names no file."""
+    """Name the study in an error of a full disk for which the system names no file; write errors in its nouns."""
     try:
         yield
+    except AnnotError as error:
+        error.reword(_nouns(ws))
+        raise
     except OSError as error:
         if ws is not None and error.errno in FULL and error.filename is None:
             error.filename = str(ws.root)
         raise
+
+
+def _nouns(ws: "Workspace | None") -> Callable[[str], str]:
+    """Put a message into the words of a study that has one noun for its unit: query, topic or question."""
+    if ws is not None:
+        from annot.study.workspace import vocabulary_of
+
+        with suppress(AnnotError):
+            if not (words := vocabulary_of(ws)).nested:
+                return words.said
+    return str
 
 
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
@@ -629,7 +643,8 @@ def _with_shared_options(
             if ctx.meta.get(options.DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")
             if answer is not None:
-                answer = answer._replace(notes=()) if given["quiet"] else answer
+                notes = () if given["quiet"] or not answer.notes else tuple(map(_nouns(ws), answer.notes))
+                answer = answer._replace(notes=notes)
                 emit(words, answer, as_json=given["as_json"], as_csv=given.get("as_csv", False))
             if not (given["quiet"] or words == "push"):
                 _say_what_counts(ws)

@@ -7,6 +7,7 @@ They are in the folder of what can be made again, so they are in no backup and n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -16,11 +17,11 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from annot.base.errors import LeakError
-from annot.base.names import moment_of
+from annot.base.names import StudyVocabulary, moment_of
 from annot.base.records import WHOLE, Adjudication, Assessor, Judgement, PairKey, grouped
 from annot.base.stats.inference import winsorised
 from annot.base.templating import render
-from annot.base.words import Words
+from annot.base.words import Words, is_english
 from annot.labelstudio.studio_records import project_url
 from annot.labelstudio.tasks import opinion_text, spoken
 from annot.measuring.forecast.hours import HOUR
@@ -73,7 +74,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
     spoken = {person.assessor: person.language for person in everyone}
     for name, links in ((name, links) for name, links in present.items() if links):
-        words = guidelines.words_in(ws, spoken[name])
+        words = _in_nouns(guidelines.words_in(ws, spoken[name]), common["words"])
         answers = [(round, answer) for round, answer in all_answers if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
         values = {**common, "person": name, **_shown(ws, outcome, words)}
@@ -91,6 +92,17 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
         for query_id, of_query in grouped((ruling.query_id, ruling) for ruling in rulings).items():
             text = _page(ws, {**values, "judge": False, "link": link}, {query_id: of_query}, everyone)
             yield name, f"decisions-{quote(query_id, safe='')[:150]}.html", text
+
+
+def _in_nouns(words: Words, vocabulary: StudyVocabulary) -> Words:
+    """The words of the page, with the study's noun for a query in English."""
+    if not is_english(words.language):
+        return words
+    page = {
+        key: vocabulary.said(entry) if isinstance(entry, str) else tuple(map(vocabulary.said, entry))
+        for key, entry in words.entries["page"].items()
+    }
+    return replace(words, entries={**words.entries, "page": page})
 
 
 def _shown(ws: Workspace, outcome: Outcome, words: Words) -> dict[str, Any]:

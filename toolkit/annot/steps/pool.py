@@ -61,7 +61,7 @@ def columns(built: Sequence[DrawnPool], words: StudyVocabulary) -> tables.Column
         tables.Column[DrawnPool]("cited", lambda pool: pool.cited),
         tables.Column[DrawnPool]("cited, not in corpus", lambda pool: pool.cited_outside, "cited_outside"),
     ]
-    of_papers = words.unit == "paper" or any(pool.cited_outside is not None for pool in built)
+    of_papers = words.document == "paper" or any(pool.cited_outside is not None for pool in built)
     return tables.Columns(
         [tables.Column(words.topic, lambda pool: pool.topic_id)],
         [

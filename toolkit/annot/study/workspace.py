@@ -636,4 +636,6 @@ def vocabulary(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) 
     if texts:
         topic = "question" if ws.settings.kind == "questions" else words.topic
         words = words._replace(topic=topic, query=OF_PAPERS.query if judged_by_facet else topic)
+    elif len({query.topic_id for query in queries}) == len(queries) > 0:
+        words = words._replace(topic=words.query)
     return words._replace(faceted=judged_by_facet, binary=len(ws.settings.scale.names) == 2)

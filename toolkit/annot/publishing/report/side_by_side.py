@@ -195,7 +195,7 @@ def text_cell(shown: str, text: Paper | Topic, collection: CollectionSettings, s
 
 def heads(words: StudyVocabulary, say: Words) -> tuple[str, str]:
     """Headings of the two texts of a pair."""
-    first, second = ("query", "candidate") if words.unit == "paper" else ("topic", "document")
+    first, second = ("query", "candidate") if words.document == "paper" else ("topic", "document")
     return say(f"task.{first}"), say(f"task.{second}")
 
 

@@ -358,6 +358,11 @@ def table(
     return made if words is None else in_words(made, words)
 
 
+def picture(name: str, drawing: Drawing, block: str, **values: object) -> Figure:
+    """The drawing with its caption and its description in words: `{block}figure` and `{block}drawn` of a template."""
+    return Figure(name, sentence(f"{block}figure", **values), drawing, sentence(f"{block}drawn", **values))
+
+
 def _rows(
     cells: Sequence[Sequence[object]], printed: Sequence[int], counts: Container[int]
 ) -> tuple[tuple[object, ...], ...]:

@@ -21,7 +21,7 @@ from annot.publishing.report.tables import (
     Table,
     columns_for,
     facet_column,
-    sentence,
+    picture,
     sentences,
     table,
 )
@@ -50,14 +50,10 @@ def drawing(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAP
             points.setdefault(row.facet if words.faceted else "", []).append((row.query_id, first, after))
     drawn = sum(map(len, points.values()))
     if drawn > 1:
-        yield Figure(
-            "agreement",
-            sentence("agreement.figure", words=words),
-            figures.before_and_after(
-                points, limits=(TENTATIVE, RELIABLE), unit="Krippendorff's alpha", query=words.query
-            ),
-            sentence("agreement.drawn", words=words, points=points, drawn=drawn, of=len(agreement.queries)),
-        )
+        limits, unit = (TENTATIVE, RELIABLE), "Krippendorff's alpha"
+        panels = figures.before_and_after(points, limits=limits, unit=unit, query=words.query)
+        of = len(agreement.queries)
+        yield picture("agreement", panels, "agreement.", words=words, points=points, drawn=drawn, of=of)
 
 
 def appendix(study: Study) -> Iterator[Chapter]:

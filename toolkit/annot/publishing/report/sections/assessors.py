@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annot.base.names import OF_PAPERS, StudyVocabulary
+from annot.base.names import OF_PAPERS, StudyVocabulary, percent
 from annot.base.stats.values import Undefined
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
 from annot.measuring.assessor_effect import FINAL, AssessorEffect, GradingRanking
@@ -28,7 +28,7 @@ from annot.publishing.report.tables import (
     columns_for,
     facet_column,
     in_words,
-    sentence,
+    picture,
     sentences,
     table,
 )
@@ -63,12 +63,8 @@ def drawing(analysis: AssessorAnalysis) -> Iterator[Figure]:
     """The grades of every two assessors against each other."""
     matrix = analysis.diagnosed.matrix
     if met := {(pair.first, pair.second): pair.table for pair in matrix if pair.same.of}:
-        yield Figure(
-            "assessors",
-            sentence("assessors.figure", shown=min(MOST_PAIRS, len(met)), of=len(met)),
-            figures.heat_maps(met, grades=analysis.diagnosed.scale, most=MOST_PAIRS),
-            sentence("assessors.drawn", pairs=matrix[:MOST_PAIRS]),
-        )
+        squares, pairs = figures.heat_maps(met, grades=analysis.diagnosed.scale, most=MOST_PAIRS), matrix[:MOST_PAIRS]
+        yield picture("assessors", squares, "assessors.", shown=min(MOST_PAIRS, len(met)), of=len(met), pairs=pairs)
 
 
 def conclusions(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
@@ -367,14 +363,9 @@ def body(study: Study) -> Chapter:
     drawn = {name: cells.measured(assessor_severity, cells.GRADES) for name, assessor_severity in severity.items()}
     several = len(study.queries) > 1
     if several and sum(bar.value is not None for bar in drawn.values()) > 1:
-        blocks.append(
-            Figure(
-                "severity",
-                sentence("effect.severity_figure", bracketed=any(bar.ends for bar in drawn.values())),
-                figures.forest(drawn, unit="severity, in grades", zero=True),
-                sentence("effect.severity_drawn", severity=drawn),
-            )
-        )
+        dots = figures.forest(drawn, unit="severity, in grades", zero=True)
+        bracketed = any(bar.ends for bar in drawn.values())
+        blocks.append(picture("severity", dots, "effect.severity_", severity=drawn, bracketed=bracketed))
     effect = study.effect
     if isinstance(effect, Undefined):
         text = sentences("effect.unknown", reason=effect.reason, words=study.words)
@@ -382,19 +373,10 @@ def body(study: Study) -> Chapter:
         marks = {grading(ranking.name): ranking.means for ranking in effect.rankings[:3]}
         spans = {tag: effect.random_assessors.means.get(tag) for tag in effect.rankings[0].means}
         if several:
-            blocks.append(
-                Figure(
-                    "effect",
-                    sentence("effect.figure", words=study.words, effect=effect, marks=list(marks)),
-                    figures.ranges(
-                        marks,
-                        spans,
-                        spanned=f"random assessor per {study.words.topic}, middle 95%",
-                        unit=f"{effect.settings.measure}, %",
-                    ),
-                    sentence("effect.drawn", marks=marks, spans=spans),
-                )
-            )
+            spanned = f"random assessor per {study.words.topic}, middle {percent(effect.settings.level)}"
+            bars = figures.ranges(marks, spans, spanned=spanned, unit=f"{effect.settings.measure}, %")
+            values = {"words": study.words, "effect": effect, "marks": marks, "spans": spans}
+            blocks.append(picture("effect", bars, "effect.", **values))
         blocks.append(ranges(effect, study.words))
         judged_twice = study.agreement.groups[-1].n_pairs
         order_known = robustness(effect, study.evaluated, judged_twice=judged_twice) != "unknown"

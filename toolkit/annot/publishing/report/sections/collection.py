@@ -34,6 +34,7 @@ from annot.publishing.report.tables import (
     columns_for,
     facet_column,
     listed,
+    picture,
     sentence,
     sentences,
     table,
@@ -189,23 +190,16 @@ def shared(pools: Mapping[str, Pool]) -> Iterator[Figure]:
     came = Counter(methods for pool in pools.values() for methods in came_to(pool))
     order = [method for method in _methods(pools) if any(method in methods for methods in came)]
     if len(order) > 1:
-        yield Figure(
-            "overlap",
-            sentence("collection.overlap_figure", most=MOST_OVERLAPS, whole=len(came)),
-            figures.overlap(came, order=order, most=MOST_OVERLAPS, unit="documents"),
-            sentence("collection.overlap_drawn", alone={method: came[frozenset({method})] for method in order}),
-        )
+        bars = figures.overlap(came, order=order, most=MOST_OVERLAPS, unit="documents")
+        alone = {method: came[frozenset({method})] for method in order}
+        yield picture("overlap", bars, "collection.overlap_", most=MOST_OVERLAPS, whole=len(came), alone=alone)
 
 
 def drawing(pools: Mapping[str, Pool]) -> Figure:
     """Each pool by the method that added its documents."""
     bars = _by_method(pools)
-    return Figure(
-        "pools",
-        sentence("collection.pools_figure"),
-        figures.stacked_bars(bars, order=_methods(pools), unit="documents"),
-        sentence("collection.pools_drawn", bars=bars),
-    )
+    drawn = figures.stacked_bars(bars, order=_methods(pools), unit="documents")
+    return picture("pools", drawn, "collection.pools_", bars=bars)
 
 
 def sizes(pools: Mapping[str, Pool]) -> Table:
@@ -258,36 +252,22 @@ def grades_body(study: Study) -> Chapter:
     grades = study.settings.scale.grades
     shares = {facet: [_share_of(counts, (grade,), study) for grade in grades] for facet, counts in final.items()}
     bracketed = any(share.ends for facet_shares in shares.values() for share in facet_shares)
-    caption = sentence("grades.figure", words=study.words, bracketed=bracketed, sampled=study.grade_counts is not None)
-    drawing = Figure(
-        "grades",
-        caption,
-        figures.grouped_bars(
-            {
-                facet if study.words.faceted else "": row
-                for facet, row in shares.items()
-                if facet != TOGETHER or len(shares) == 1
-            },
-            names=[f"{grade} {name}" for grade, name in enumerate(names)],
-            unit="% of pairs",
-        ),
-        sentence(
-            "grades.drawn",
-            words=study.words,
-            shares={facet: [*zip(names, row, strict=True)] for facet, row in shares.items()},
-        ),
+    bars = figures.grouped_bars(
+        {
+            facet if study.words.faceted else "": row
+            for facet, row in shares.items()
+            if facet != TOGETHER or len(shares) == 1
+        },
+        names=[f"{grade} {name}" for grade, name in enumerate(names)],
+        unit="% of pairs",
     )
+    sampled = study.grade_counts is not None
+    told = {facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}
+    drawing = picture("grades", bars, "grades.", words=study.words, bracketed=bracketed, sampled=sampled, shares=told)
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
-    text = sentences(
-        "grades.body",
-        study=study,
-        words=study.words,
-        lowest=lowest,
-        highest=highest,
-        sampled=study.grade_counts is not None,
-    )
+    values = {"study": study, "words": study.words, "lowest": lowest, "highest": highest, "sampled": sampled}
     drawn = [drawing] if len({query_id for queries in final.values() for query_id in queries}) > 1 else []
-    return Chapter("grades", "Grades", text, (*drawn, final_grades(study)))
+    return Chapter("grades", "Grades", sentences("grades.body", **values), (*drawn, final_grades(study)))
 
 
 def grades_appendix(study: Study) -> Iterator[Chapter]:
@@ -337,12 +317,8 @@ def over_time(study: Study) -> Iterator[Figure]:
             for name, of_kind in days.items()
             if (accumulated := {(day - first).days: n for n, day in enumerate(of_kind, start=1)})
         }
-        yield Figure(
-            "time",
-            sentence("grades.time_figure"),
-            figures.lines(series, across="day", up="answers", steps=True),
-            sentence("grades.time_drawn", series=series, planned=len(study.outcome.planned)),
-        )
+        drawn = figures.lines(series, across="day", up="answers", steps=True)
+        yield picture("time", drawn, "grades.time_", series=series, planned=len(study.outcome.planned))
 
 
 def final_grades(study: Study) -> Table:
@@ -638,7 +614,9 @@ def _table(study: Study, examples: list[GradeExample]) -> Table:
             Column("Final grade", lambda row: f"{row.final} {names[row.final]}", "final"),
             facet_column(lambda row: row.facet, study.words),
             Column("Query", lambda row: row.pair[0]),
-            Column("Candidate" if study.words.unit == "paper" else "Document", lambda row: row.pair[1], "candidate"),
+            Column(
+                "Candidate" if study.words.document == "paper" else "Document", lambda row: row.pair[1], "candidate"
+            ),
             Column("Assessors gave", lambda row: row.in_words),
             Column("Settled by", lambda row: "an adjudicator" if row.adjudicated else "agreement"),
         ],

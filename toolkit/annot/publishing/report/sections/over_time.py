@@ -14,10 +14,9 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import (
     Chapter,
     Column,
-    Figure,
     Table,
     columns_for,
-    sentence,
+    picture,
     sentences,
     table,
 )
@@ -65,7 +64,6 @@ def body(study: Study) -> Iterator[Chapter]:
     drawn = figures.over_time(
         {words.said(name).capitalize(): count for name, count in counts.items()}, scores, unit=f"{measure}, %"
     )
-    caption = sentence("over_time.figure", **values, most=MOST_DRAWN, words=words)
     trained_in, corpora = study.settings.word_vectors.trained_in, study.snapshot.corpora
     trained = Column[tuple[str, dict[str, int]]](
         "Word vectors trained on", lambda row: trained_version(trained_in, corpora, row[0]), "words"
@@ -78,6 +76,6 @@ def body(study: Study) -> Iterator[Chapter]:
         caption="over_time.sizes",
         words=words,
     )
-    figure = Figure("over-time", caption, drawn, sentence("over_time.drawn", **values, words=words))
+    figure = picture("over-time", drawn, "over_time.", **values, most=MOST_DRAWN, words=words)
     text = sentences("over_time.body", **values, words=words)
     yield Chapter("over-time", "The collection over time", text, (figure, rows, *scored))

@@ -25,6 +25,7 @@ from annot.publishing.report.tables import (
     Table,
     columns_for,
     facet_column,
+    picture,
     sentence,
     sentences,
     table,
@@ -120,14 +121,9 @@ def drawing(evaluated: EvaluatedRuns) -> Figure:
     assert leader is not None
     drawn = _drawn(evaluated, leader)
     holds = {(two.run_a, two.run_b): two.holds for two in evaluated.comparisons if two.facet == leader.verdict.facet}
-    return Figure(
-        "runs",
-        sentence(
-            "runs.figure", best=leader, several=bool(holds), bracketed=any(number.ends for number in drawn.values())
-        ),
-        figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure),
-        sentence("runs.drawn", best=leader, runs=drawn, holding=holding(evaluated)),
-    )
+    dots = figures.runs(drawn, holds, chance=leader.chance, measure=leader.measure)
+    values = {"several": bool(holds), "bracketed": any(number.ends for number in drawn.values())}
+    return picture("runs", dots, "runs.", best=leader, runs=drawn, holding=holding(evaluated), **values)
 
 
 def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
@@ -147,12 +143,8 @@ def ranks(evaluated: EvaluatedRuns) -> Iterator[Figure]:
         better = sum(line.run in others for others in beaten.values())
         ends = Interval(1 + better, len(lines) - len(beaten.get(line.run, ())), 1 - comparisons.ALPHA, "simultaneous")
         drawn[line.run] = Number(place, COUNT, ends)
-    yield Figure(
-        "ranks",
-        sentence("runs.ranks_figure", best=leader, level=1 - comparisons.ALPHA),
-        figures.forest(drawn, unit=f"rank by {leader.measure}", zero=False),
-        sentence("runs.ranks_drawn", runs=drawn),
-    )
+    dots = figures.forest(drawn, unit=f"rank by {leader.measure}", zero=False)
+    yield picture("ranks", dots, "runs.ranks_", best=leader, level=1 - comparisons.ALPHA, runs=drawn)
 
 
 def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
@@ -176,12 +168,8 @@ def by_depth(study: Study, evaluated: EvaluatedRuns) -> Iterator[Figure]:
             scores.setdefault(tag, []).append((k, 100 * mean))
     if len(scores) > 1 and len(depths) > 1 and len(study.queries) > 1:
         ordered = dict(sorted(scores.items(), key=lambda run: (-run[1][-1][1], run[0])))
-        yield Figure(
-            "depth",
-            sentence("runs.depth_figure", gain=gain, runs=ordered),
-            figures.lines(ordered, across="rank", up=f"{gain} down to this rank, %", marked=depths),
-            sentence("runs.depth_drawn", gain=gain, runs=ordered),
-        )
+        drawn = figures.lines(ordered, across="rank", up=f"{gain} down to this rank, %", marked=depths)
+        yield picture("depth", drawn, "runs.depth_", gain=gain, runs=ordered)
 
 
 def by_query(evaluated: EvaluatedRuns) -> Iterator[Figure]:
@@ -199,12 +187,8 @@ def by_query(evaluated: EvaluatedRuns) -> Iterator[Figure]:
         if len(both) > 1:
             apart = sorted(both, key=lambda name: (both[name][0] - both[name][1], name))
             values = {"first": first, "second": second, "measure": measure, "scores": both, "apart": apart}
-            yield Figure(
-                f"queries-{first}-{second}",
-                sentence("runs.two_figure", **values),
-                figures.two_runs(both, names=(first, second), unit=f"{measure}, %"),
-                sentence("runs.two_drawn", **values),
-            )
+            dots = figures.two_runs(both, names=(first, second), unit=f"{measure}, %")
+            yield picture(f"queries-{first}-{second}", dots, "runs.two_", **values)
 
 
 def compared(evaluated: EvaluatedRuns) -> Iterator[Table]:
@@ -531,17 +515,10 @@ def _facets(study: Study, evaluated: EvaluatedRuns) -> Iterator[Table | Figure]:
         return
     named: dict[str, Any] = {"measure": leader.measure, "run": leader.verdict.best, "n": len(papers), "papers": papers}
     facets = [name for name in study.settings.facets if any(name in values for values in papers.values())]
-    yield Figure(
-        "facets",
-        sentence("analyses.facets_figure", **named),
-        figures.ranges(
-            {name: {paper: values[name] for paper, values in papers.items() if name in values} for name in facets},
-            {paper: (min(values.values()), max(values.values())) for paper, values in papers.items()},
-            spanned=None,
-            unit=f"{leader.measure}, %",
-        ),
-        sentence("analyses.facets_drawn", **named),
-    )
+    marks = {name: {paper: values[name] for paper, values in papers.items() if name in values} for name in facets}
+    spans = {paper: (min(values.values()), max(values.values())) for paper, values in papers.items()}
+    drawn = figures.ranges(marks, spans, spanned=None, unit=f"{leader.measure}, %")
+    yield picture("facets", drawn, "analyses.facets_", **named)
     yield table(
         "runs-by-facet",
         papers.items(),
