@@ -54,7 +54,7 @@ class World:
 
     def pull(self, round: str = "judging", seen: dict[int, PullCursor] | None = None, **options: Any) -> PullResult:
         given = RoundOptions(**options) if options else NO_OPTIONS
-        return exchange.pull(self.ws, round=round, advance=quietly, options=given, seen=seen)
+        return exchange.pull(self.ws, round=round, advance=quietly, options=given, cursors=seen)
 
     def project(self, name: str, round: str = "judge") -> int:
         """The person's project; of several the one with tasks."""

@@ -187,7 +187,7 @@ def pulled(
             *(ws, cast("Gateway", server), judging.parts),
             hint=judging.hint,
             advance=lambda done, total: told.append(done),
-            seen=seen,
+            cursors=seen,
             keep=keep,
         )
     )

@@ -39,7 +39,7 @@ def test_a_server_elsewhere_is_kept_for_the_owner_alone(ws: Workspace) -> None:
     assert servers.is_elsewhere(ws, "a1") is False
     for token in ("first", "second"):
         servers.keep_address(ws, "a1", url=URL, token=token)
-        assert servers.place_of(ws, "a1") == Place(URL, token, here=False)
+        assert servers.place_of(ws, "a1") == Place(URL, token, local=False)
     path = servers.address_file(ws, "a1")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -64,7 +64,7 @@ def test_a_server_that_this_study_has_started_comes_with_its_own_token(
     assert "annot assessor change a1 --server ADDRESS" in (caught.value.hint or "")
     monkeypatch.setattr(server, "status", lambda folder: server.Server(f"http://{folder.name}", 1, 2, True))
     token = server.credentials(servers.studio_folder(ws, "a1")).token
-    assert servers.place_of(ws, "a1") == Place("http://a1", token, here=True)
+    assert servers.place_of(ws, "a1") == Place("http://a1", token, local=True)
     assert servers.place_of(ws, None).url == "http://studio"
 
 

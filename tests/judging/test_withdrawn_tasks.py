@@ -271,8 +271,8 @@ def test_a_push_withdraws_first_and_leaves_out_who_cannot_be_reached(
     assert [(one.assessor, list(one.tasks)) for one in found.outgoing] == [("a1", [D0])]
     assert (found.unreachable, found.checked) == ((away,), True)
     assert [one.subject for one in found.new_versions if one.part == "guidelines"] == ["method"]
-    assert found.before == (SentProject("a1", 0, 0, 0, 1, 0, "project/7", part="judging"),)
-    assert judging.JudgingRound().prepare(ws, NO_OPTIONS, dry_run=True).before == ()
+    assert found.withdrawn == (SentProject("a1", 0, 0, 0, 1, 0, "project/7", part="judging"),)
+    assert judging.JudgingRound().prepare(ws, NO_OPTIONS, dry_run=True).withdrawn == ()
 
 
 def shown(ws: Workspace, name: str) -> dict[PairKey, str]:

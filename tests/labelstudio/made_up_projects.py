@@ -38,7 +38,7 @@ def met(*tasks: PulledTask, **more: Any) -> AuditedProject:
         accounts=[A1],
         kept=frozenset(),
         tasks=tasks,
-        own=own,
+        questions=own,
         planned=frozenset(task.key for task in tasks if task.key),
         changed=(),
         people={A1: "a1", A2: "a2", LEAD: "the lead's account"},

@@ -29,7 +29,9 @@ def test_a_finding_names_three_pairs_and_counts_the_others(pairs: tuple[str, ...
 
 def test_accounts_of_others_on_a_persons_own_server_are_found_without_their_address() -> None:
     there = {"ann@example.org": A1, "bob@example.org": A2, "who@example.org": 9, "lead@example.org": LEAD}
-    findings = list(of_accounts("a1", there, own={A1, LEAD}, people={"ann@example.org": "a1", "bob@example.org": "a2"}))
+    findings = list(
+        of_accounts("a1", there, allowed={A1, LEAD}, people={"ann@example.org": "a1", "bob@example.org": "a2"})
+    )
     assert [one.what for one in findings] == [
         f"a1: an account of a2 {KINDS['strange account'].what}",
         f"a1: account 9 of an unknown person {KINDS['strange account'].what}",
@@ -117,7 +119,7 @@ def test_the_day_of_a_finding_is_that_of_the_last_answer_that_shows_it() -> None
 )
 def test_only_an_answer_after_the_pair_was_settled_came_after_it(at: str, occasion: int, is_found: bool) -> None:
     project = met(task(1, "q/d1", answer(1, at=at)))
-    project = project._replace(own={"q/d1": PairKey("q", "d1", occasion)})
+    project = project._replace(questions={"q/d1": PairKey("q", "d1", occasion)})
     assert ("after adjudication" in found(project, {("q", "d1"): EARLY})) is is_found
     assert found(project) == {}
 

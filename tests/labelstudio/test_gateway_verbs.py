@@ -54,7 +54,7 @@ def test_projects_are_listed_by_marker_the_oldest_first(fake: StudioInMemory, ga
     fake.projects[three]["description"] += " and [more]"
     assert gateway.markers() == {"small/judge/a1", "x/y/z"}
     assert [project.project_id for project in gateway.marked_projects("small/judge/a1")] == [one, two]
-    assert [project.project_id for project in gateway.marked_projects("small/judge/a1", beside=one)] == [two]
+    assert [project.project_id for project in gateway.marked_projects("small/judge/a1", but=one)] == [two]
     assert gateway.find_project("small/judge/a2") is None
     fake.projects[three]["description"] = None
     assert gateway.markers() == {"small/judge/a1"}

@@ -43,7 +43,7 @@ def known(remote_id: int | None, created: str | None = None) -> Project:
 
 
 def located(gateway: Gateway, project: Project) -> int | None:
-    found = locate(gateway, project, marker=MARKER, own=OWN)
+    found = locate(gateway, project, marker=MARKER, known_keys=OWN)
     return None if found is None else found.project_id
 
 

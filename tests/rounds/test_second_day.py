@@ -36,7 +36,7 @@ def meanwhile(world: World, do: Callable[[], object], *, method: str, path: str)
 
 
 def pull_all(world: World, seen: dict[int, PullCursor] | None = None) -> tuple[PullResult, tuple[AnnotError, ...]]:
-    return pull_sent(world.ws, advance=quietly, seen=seen)
+    return pull_sent(world.ws, advance=quietly, cursors=seen)
 
 
 def refuse(world: World, round: str, name: str, *, often: int = 1) -> None:
@@ -157,7 +157,7 @@ def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
         assert len(waits) < 5
 
     watch(
-        lambda seen: pull_sent(judged.ws, advance=quietly, rounds=exchange.WATCHED, seen=seen)[0],
+        lambda seen: pull_sent(judged.ws, advance=quietly, rounds=exchange.WATCHED, cursors=seen)[0],
         every=1,
         wait=wait,
         show=lambda pulled: None,

@@ -175,7 +175,7 @@ def test_a_round_without_news_is_waited_for_if_another_has_some(ws: Workspace, m
         quiet = brought(open=None)
         other = brought(row("j1", new=1), open=1) if news else brought(open=1)
         sent_to(monkeypatch, {"judging": quiet, "adjudication": other})
-        found, _ = exchange.pull_sent(ws, advance=quietly, seen=seen)
+        found, _ = exchange.pull_sent(ws, advance=quietly, cursors=seen)
         assert found.open == expected
 
 

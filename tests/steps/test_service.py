@@ -13,7 +13,7 @@ from annot.base.errors import FindingError, InputError, MissingInput, StudioErro
 from annot.judging.exchange.servers import front_folder, studio_folder
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
-from annot.steps import service
+from annot.steps import service, setup
 from annot.steps.status import status
 from annot.study.workspace import Workspace
 from command_line import annot
@@ -117,6 +117,13 @@ def test_a_part_that_fails_does_not_stop_the_others(ws: Workspace) -> None:
     assert night.failures == ("pull: no server",)
     assert night.backup is None
     assert done == ["check"]
+
+
+def test_a_night_before_the_first_push_has_nothing_to_fetch(ws: Workspace) -> None:
+    setup._keep_isolation(ws.replaced("judging", isolation="server"), tell=print)
+    result = annot("studio", "nightly", folder=ws.root)
+    assert "pull:" not in result.stderr
+    assert len([*(ws.root / "backups" / "nightly").iterdir()]) == 1
 
 
 def test_a_night_that_did_not_come_is_told(ws: Workspace) -> None:

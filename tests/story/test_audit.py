@@ -229,7 +229,7 @@ def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:
             counted={},
             kept=frozenset(),
             tasks=[PulledTask("key", (answer,))],
-            own=own,
+            questions=own,
             planned=frozenset(own),
             changed=(),
         )

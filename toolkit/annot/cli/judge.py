@@ -537,10 +537,10 @@ def _watch(ws: "Workspace", *, as_json: bool) -> None:
     every = ws.settings.watch.every
     page = status_page(ws, every=every)
 
-    def pull(seen: "dict[int, PullCursor]") -> "PullResult":
+    def pull(cursors: "dict[int, PullCursor]") -> "PullResult":
         try:
             with held(ws, "pull", wait_seconds=0), progress("reading judgements") as advance:
-                pulled, refused = step.pull_sent(ws, advance=advance, rounds=step.WATCHED, seen=seen)
+                pulled, refused = step.pull_sent(ws, advance=advance, rounds=step.WATCHED, cursors=cursors)
         finally:
             WAITING.stop()
         finding = pulled.finding("annot pull")

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from annot.base.errors import MissingInput
 from annot.cli import options, output
 from annot.cli.commands import command, group, held
 from annot.cli.options import argument, flag, option
@@ -382,7 +383,10 @@ def studio_nightly(
     with progress("pulling, backing up and checking") as advance:
 
         def pull(_: Path) -> "Sequence[AnnotError | None]":
-            pulled, refused = exchange.pull_sent(ws, advance=advance)
+            try:
+                pulled, refused = exchange.pull_sent(ws, advance=advance)
+            except MissingInput:
+                return ()  # Before the first push there is nothing to fetch.
             return *refused, pulled.finding("annot pull")
 
         def back_up(path: Path) -> "Sequence[AnnotError | None]":

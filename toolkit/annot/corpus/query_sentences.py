@@ -322,7 +322,7 @@ def plan_of(named_rows: Iterable[NamedRow], standing: Sequence[Assignment]) -> t
     new: list[Assignment] = []
     for person, rows in sorted(by_person.items()):
         timed = all(row.judged_at for row in rows)
-        rows.sort(key=lambda row: (row.judged_at or "" if timed else "", row.line))
+        rows.sort(key=attrgetter("judged_at", "line") if timed else attrgetter("line"))
         new += [
             Assignment(query_of[row.query], row.document, person, position, row.occasion)
             for position, row in enumerate(rows, start=last.get(person, 0) + 1)

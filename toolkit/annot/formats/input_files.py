@@ -387,6 +387,8 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
         tuple: lambda items: write(items) if items else "[]",
     }
     kinds = set(map(type, values))
+    if kinds == {NoneType}:
+        return ["null"] * len(values)
     if kinds <= {str, int, NoneType}:
         # Values of a column come many times; none of these is equal to one of another type.
         texts = {value: of_type[type(value)](value) for value in set(values)}
@@ -489,7 +491,10 @@ def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) ->
             faults.add(f"column {heading!r} occurs {headings.count(heading)} times", line=line)
         line = start + reader.line_num + 1
         for cells in reader:
-            if any(cell.strip() for cell in cells[len(headings) :]):
+            if len(cells) == len(headings):
+                if any(map(str.strip, cells)):
+                    rows.append((line, dict(zip(headings, cells, strict=True))))
+            elif any(cell.strip() for cell in cells[len(headings) :]):
                 faults.add(
                     f"found {len(cells)} cells, expected {len(headings)}; quote a cell with a separator", line=line
                 )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -112,10 +112,7 @@ def read_judgements(
     fields = _fields([heading for _, row in rows for heading in row], columns, faults)
     if len(faults.found) > faults_before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
-    readers = _readers(scale)
-    judgements = [
-        judgement for line, row in rows if (judgement := _judgement_of_row(line, row, fields, readers, faults))
-    ]
+    judgements = _judgements_of(rows, fields, scale, faults) if rows else []
     line_of: dict[tuple[str, str, str, int], int] = {}
     for read in judgements:
         earlier = line_of.setdefault((read.query, read.document, read.assessor, read.occasion), read.line)
@@ -167,14 +164,11 @@ def _called(headings: Iterable[str], names: Iterable[str]) -> list[str]:
     return [heading for heading in headings if plain(heading) in plain_names]
 
 
-Readers = Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]
-"""Reader of each field, and the one that remembers what it made of a text: a table has few texts, many times each."""
-REMEMBERED = 1 << 16
-"""Texts of a field that are remembered."""
+Reader = Callable[[Any], Any]
 
 
-def _readers(scale: Sequence[str]) -> Readers:
-    readers: dict[str, Callable[[Any], Any]] = {
+def _readers(scale: Sequence[str]) -> dict[str, Reader]:
+    return {
         "query": _id_of_row,
         "document": _id_of_row,
         "assessor": _assessor,
@@ -182,29 +176,48 @@ def _readers(scale: Sequence[str]) -> Readers:
         "time": _time,
         "seconds": _seconds,
         "occasion": _occasion,
+        "comment": lambda value: _text(value) or None,
     }
-    return {field: (reader, lru_cache(REMEMBERED)(reader)) for field, reader in readers.items()}
 
 
-def _judgement_of_row(
-    line: int, row: Mapping[str, Any], fields: Mapping[str, str], readers: Readers, faults: Faults
-) -> FileJudgement | None:
-    """The row by the columns found; None when it has faults, which are added to `faults`."""
-    faults_before = len(faults.found)
-    read: dict[str, Any] = {}
-    for field, (reader, remembering) in readers.items():
-        value = row.get(fields.get(field, ""), "")
-        try:
-            read[field] = remembering(value) if isinstance(value, str) else reader(value)
-        except ValueError as error:
-            faults.add(f"{field} {value!r}, {error}" if _text(value) else f"no {field}, {error}", line=line)
-    if len(faults.found) > faults_before:
-        return None
-    judged_at, took = read.pop("time")
-    time = read.pop("seconds")
-    comment = _text(row.get(fields.get("comment", ""), "")) or None
-    seconds = took if time is None else time
-    return FileJudgement(line=line, judged_at=judged_at, seconds=seconds, comment=comment, row=row, **read)
+def _judgements_of(
+    rows: Sequence[tuple[int, Mapping[str, Any]]], fields: Mapping[str, str], scale: Sequence[str], faults: Faults
+) -> list[FileJudgement]:
+    """The rows by the columns found, without those that have faults, which are added to `faults`."""
+    columns: dict[str, Sequence[Any]] = {}
+    wrong: dict[int, list[str]] = {}
+    for field, reader in _readers(scale).items():
+        name = fields.get(field)
+        values = [""] * len(rows) if name is None else [row.get(name, "") for _, row in rows]
+        columns[field], problems = _read_column(field, reader, values)
+        for place, problem in problems:
+            wrong.setdefault(place, []).append(problem)
+    for place, found in sorted(wrong.items()):
+        for problem in found:
+            faults.add(problem, line=rows[place][0])
+    moments, took = zip(*(time or (None, None) for time in columns["time"]), strict=True)
+    seconds = [other if time is None else time for time, other in zip(columns["seconds"], took, strict=True)]
+    named = (columns[field] for field in ("query", "document", "assessor", "grade"))
+    lines, contents = zip(*rows, strict=True)
+    read_rows = map(FileJudgement, lines, *named, moments, seconds, columns["comment"], columns["occasion"], contents)
+    return [judgement for place, judgement in enumerate(read_rows) if place not in wrong]
+
+
+def _read_column(field: str, reader: Reader, values: Sequence[Any]) -> tuple[Sequence[Any], list[tuple[int, str]]]:
+    """What the values of a column say, and the place and words of each fault. A column has few texts, many times
+    each."""
+    read = {text: _tried(field, reader, text) for text in {value for value in values if isinstance(value, str)}}
+    tried = [read[value] if isinstance(value, str) else _tried(field, reader, value) for value in values]
+    contents, problems = zip(*tried, strict=True)
+    return contents, [(place, problem) for place, problem in enumerate(problems) if problem]
+
+
+def _tried(field: str, reader: Reader, value: Any) -> tuple[Any, str]:
+    """What the value says, and the fault that it is instead; empty if it is none."""
+    try:
+        return reader(value), ""
+    except ValueError as error:
+        return None, f"{field} {value!r}, {error}" if _text(value) else f"no {field}, {error}"
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The next step of a study, from its first command to the backup of what was published: one table, read downwards."""
+"""The next step of a study, from its first command to the backup of its release: one table, read downwards."""
 
 from __future__ import annotations
 

@@ -170,12 +170,13 @@ def check(ws: Workspace) -> PlanCheck:
     if sample is not None:
         of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
         of_sample = (*faults_of_sample(sample, drawn, queries, hashes=frozen_hashes(ws)), *of_label)
+    left = {person.assessor for person in everyone if person.left_on is not None}
     faults = faults_of(
         plan,
         documents=documents,
         per_pair=recorded.per_pair,
-        left={person.assessor for person in everyone if person.left_on is not None},
-        answered=outcome.answered,
+        left=left,
+        answered=outcome.answered if left or any(row.occasion > 1 for row in plan) else (),
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
         accepted={*outcome.accepted, *(pair for pair in outcome.planned if pair[1] in outcome.withdrawn)},

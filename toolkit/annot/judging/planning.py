@@ -55,9 +55,9 @@ def draw_plan(
     repeats: the share of an assessor's pairs that come again in the second half of their sequence, as hidden repeats.
     current: assignments that were made before; they keep their place, and new pairs are added behind them. A current
     pair that lacks assessors, since a person left, gets them if people are free.
-    former: people who left; what they have stays, and they get nothing new.
+    former: people who left; they keep their pairs and get no new ones.
     shares: the hours of people relative to each other; 1 for those not named.
-    withdrawn: documents that the corpus no longer has; what is planned of them stays, and nothing more is.
+    withdrawn: documents that the corpus no longer has; planned pairs with them stay, and no others are planned.
 
     Raises InputError when there are fewer assessors than a new pair needs, or a current assignment has no pair any
     more.
@@ -81,7 +81,7 @@ def draw_plan(
         teams.take(members, query_id, 1)
 
     assigned: dict[str, dict[str, list[str]]] = {name: {} for name in assessors}
-    # The largest queries first: what is left to balance the loads with gets finer and finer.
+    # The largest queries first: the small ones balance the loads.
     for query_id in sorted(missing, key=lambda name: (-len(missing[name]), name)):
         usual = teams.of_query(current, query_id) if assignment == "per-query" else ()
         for members, pending, key in _groups_to_draw(query_id, missing[query_id], have, apart=assignment == "per-pair"):
@@ -370,12 +370,13 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
 
 
 def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
-    asked = attrgetter("assessor", "query_id", "doc_id", "occasion")
-    twice = {key for key, times in Counter(map(asked, plan)).items() if times > 1}
-    looked_at = [row for row in plan if row.occasion > 1 or (twice and asked(row) in twice)]
+    question_of = attrgetter("assessor", "query_id", "doc_id", "occasion")
+    keys = list(map(question_of, plan))
+    twice = {key for key, times in Counter(keys).items() if times > 1} if len({*keys}) < len(keys) else ()
+    looked_at = [row for row in plan if row.occasion > 1 or (twice and question_of(row) in twice)]
     firsts = {(row.assessor, row.pair): row.position for row in plan if row.occasion == 1} if looked_at else {}
     for row in sorted(looked_at, key=attrgetter("assessor", "position")):
-        if asked(row) in twice:
+        if question_of(row) in twice:
             yield f"{row.query_id} {row.doc_id}: assigned to {row.assessor} twice"
         if row.occasion == 1:
             continue
@@ -437,7 +438,7 @@ LEAST_PROBABLE = 1e-5
 def follows(groups: Iterable[Sequence[float]]) -> bool:
     """True if the values rise, or fall, along the sequences more than in any order that was drawn.
 
-    groups: what must not be known of each task, in the order of the tasks; one sequence a query. Kendall's S, summed
+    groups: a secret value of each task, in the order of the tasks; one sequence a query. Kendall's S, summed
     over the groups, against its variance under random order, ties allowed for (M. Kendall, Rank Correlation Methods,
     4th edition 1970, section 4.9); or, where tasks are too few for that, values that are sorted in every group.
     """

@@ -115,9 +115,9 @@ class Stage:
             return 0
         from annot.study.judged_texts import tasks_on_other_texts
 
-        other, answered = tasks_on_other_texts(self.session, "judge", self.texts), self.outcome.answered
+        on_others, answered = tasks_on_other_texts(self.session, "judge", self.texts), self.outcome.answered
         return sum(
-            (name, question) not in answered and (question.pair in self.waiting or question in other.get(name, ()))
+            (name, question) not in answered and (question.pair in self.waiting or question in on_others.get(name, ()))
             for name, questions in self.sent.items()
             for question in questions
         )

@@ -28,7 +28,7 @@ from annot.study.shown_versions import BACK, ShownChange, changes_of
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
-# One look at a study for all that finds states of it: what several finders need is read once.
+# One look at a study for all finders of its states; values that several of them need are read once.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -145,9 +145,9 @@ def waiting(study: Examination) -> Iterator[str]:
 # ----------------------------------------------------------------------------------------------------------------------
 # The states of a study in which something that it says is not true: one list, which binds everywhere.
 #
-# `annot check` prints what is found, `next:` names it, every page says so where it rests on something untrue, and a
-# release is refused. To add one is to add an entry to `STATES`: its words, how it is found, what it makes untrue, and
-# the remedy. Finders are run by `findings_of`; what several of them read is read once, in `Examination`.
+# `annot check` prints the findings, `next:` names them, every page that rests on something untrue says so, and a
+# release is refused. To add a state, add an entry to `STATES`: its words, its finder, the statements that it makes
+# untrue, and the remedy. `findings_of` runs the finders, which share the values of `Examination`.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -511,7 +511,7 @@ def _marks_of_database(ws: Workspace) -> Iterator[str]:
         with ws.reading() as session:
             yield written_mark(session)
     else:
-        # What is written while another program has the database open is in the log beside it until that ends.
+        # While another program has the database open, its changes are in the log next to it.
         log = ws.database_file.with_name(f"{ws.database_file.name}-wal")
         yield from _marks_of_files([ws.database_file, *([log] if log.is_file() and log.stat().st_size else [])])
 

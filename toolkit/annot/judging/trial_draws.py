@@ -221,11 +221,11 @@ def draw_substudy(
     )
 
 
-def plan_lines(asked: Mapping[str, Sequence[Pair]]) -> str:
+def plan_lines(sequences: Mapping[str, Sequence[Pair]]) -> str:
     """The plan as JSON lines: of each view the pairs in their order."""
     return json_lines(
         {"view": view, "position": position, "query_id": query_id, "doc_id": doc_id}
-        for view, sequence in asked.items()
+        for view, sequence in sequences.items()
         for position, (query_id, doc_id) in enumerate(sequence, start=1)
     )
 

@@ -84,8 +84,8 @@ def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], outcome: Outcome)
     """
     if not any(sent.values()):
         return 0
-    theirs = {(planned.assessor, planned.asked) for planned in outcome.assignments} | outcome.answered
-    theirs |= {(returned.assessor, returned.asked) for returned in outcome.returned}
+    held = {(planned.assessor, planned.asked) for planned in outcome.assignments} | outcome.answered
+    held |= {(returned.assessor, returned.asked) for returned in outcome.returned}
     if outcome.withdrawn:
-        theirs = {row for row in theirs if row[1].doc_id not in outcome.withdrawn or row in outcome.answered}
-    return sum((name, question) not in theirs for name, tasks in sent.items() for question in tasks)
+        held = {row for row in held if row[1].doc_id not in outcome.withdrawn or row in outcome.answered}
+    return sum((name, question) not in held for name, tasks in sent.items() for question in tasks)

@@ -74,8 +74,8 @@ def checked(front: Front, people: Collection[str | None]) -> Front:
         raise InputError(f"--domain {front.domain}: expected a name such as study.example.org")
     person_with: dict[str, str | None] = {}
     for person in people:
-        if (other := person_with.setdefault(front.name(person), person)) != person:
-            raise InputError(f"{other} and {person} would both have the name {front.name(person)}")
+        if (namesake := person_with.setdefault(front.name(person), person)) != person:
+            raise InputError(f"{namesake} and {person} would both have the name {front.name(person)}")
     return front
 
 
@@ -113,14 +113,14 @@ def leads_here(name: str, port: int) -> bool:
     """
     addresses = addresses_of(name)
     for address in addresses:
-        with suppress(OSError), socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as own:
-            own.bind((address, 0))
+        with suppress(OSError), socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+            probe.bind((address, 0))
             return True
     # Behind a router the public address is not the machine's own.
     try:
-        with socket.create_server(("", port)) as here:
-            here.settimeout(CONNECT_SECONDS)
-            with socket.create_connection((name, port), timeout=CONNECT_SECONDS), here.accept()[0]:
+        with socket.create_server(("", port)) as listener:
+            listener.settimeout(CONNECT_SECONDS)
+            with socket.create_connection((name, port), timeout=CONNECT_SECONDS), listener.accept()[0]:
                 return True
     except PermissionError:
         return bool(addresses)

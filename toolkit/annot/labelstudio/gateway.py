@@ -69,19 +69,19 @@ class Gateway(Door):
             hint="nothing was changed; run the command again when the server works",
         )
 
-    def marked_projects(self, marker: str, *, beside: int | None = None) -> tuple[StudioProject, ...]:
-        """Every project that carries `marker`, the oldest first, without the one whose id is `beside`.
+    def marked_projects(self, marker: str, *, but: int | None = None) -> tuple[StudioProject, ...]:
+        """Every project that carries `marker`, the oldest first, without the one whose id is `but`.
 
         A creation that was killed may still be finished by a slow server, or repeated by one that found its database
         locked, in addition to the one that was made.
         """
         sign = _sign(marker)
-        numbers = [number for number, text in self._descriptions().items() if sign in text and number != beside]
+        numbers = [number for number, text in self._descriptions().items() if sign in text and number != but]
         return tuple(project for project in map(self.project, numbers) if project is not None)
 
     def markers(self) -> set[str]:
         """Markers of all projects of this program."""
-        return {found[1] for text in self._descriptions().values() if (found := _MARKER.search(text))}
+        return {match[1] for text in self._descriptions().values() if (match := _MARKER.search(text))}
 
     def find_project(self, marker: str) -> StudioProject | None:
         """The project that carries `marker`, or None.
@@ -133,7 +133,7 @@ class Gateway(Door):
         with self._asking(doing):
             project = self._client.projects.get(project_id, request_options=READ)
             tasks = self._export(project_id, {})
-            self._refuse_incomplete(len(tasks), integer(project.task_number), doing=doing, what="tasks")
+            self._refuse_incomplete(len(tasks), integer(project.task_number), doing=doing, noun="tasks")
             return {"project": json.loads(project.model_dump_json()), "tasks": tasks}
 
     # -- tasks ---------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Gateway(Door):
                 query=None if since is None else _changed_since(since),
                 request_options=READ,
             )
-            listed = self._listed(pager, pager.response.total, doing=doing, what="tasks")
+            listed = self._listed(pager, pager.response.total, doing=doing, noun="tasks")
             return tuple(self._task(project_id, task) for task in listed.values())
 
     def count_tasks(self, project_id: int) -> int:
@@ -275,12 +275,12 @@ class Gateway(Door):
             # The library sends the ids under a name that the server does not read, and would get every task.
             parameters = {"ids[]": [str(task_id) for task_id in task_ids]}
             tasks = {integer(task["id"]): task for task in self._export(project_id, parameters)}
-            self._refuse_incomplete(len(tasks), expected, doing=doing, what="tasks")
+            self._refuse_incomplete(len(tasks), expected, doing=doing, noun="tasks")
             for task in tasks.values():
                 # More than counted is fine: the next pull brings the task again.
                 counted = integer(task["total_annotations"]) + integer(task["cancelled_annotations"])
                 number = len({integer(annotation["id"]) for annotation in task["annotations"]})
-                self._refuse_incomplete(number, counted, doing=doing, what="annotations")
+                self._refuse_incomplete(number, counted, doing=doing, noun="annotations")
             return tuple(
                 PulledTask(
                     self._key(project_id, task["data"]),
@@ -322,7 +322,7 @@ class Gateway(Door):
         with self._asking(doing):
             # Without their screens and instructions: those are long, and the server is slow at them.
             pager = self._client.projects.list(include="id,description", page_size=PAGE_SIZE, request_options=READ)
-            listed = self._listed(pager, pager.response.count, doing=doing, what="projects")
+            listed = self._listed(pager, pager.response.count, doing=doing, noun="projects")
             return {project_id: project.description or "" for project_id, project in listed.items()}
 
     def _export(self, project_id: int, parameters: dict[str, Any]) -> list[dict[str, Any]]:
@@ -401,7 +401,7 @@ def deliver(
     task is deleted: no person is asked twice. If a person deleted the answer itself, the task stays.
     stale: unanswered tasks that are deleted, and sent again if they are among `tasks`. One of them stays until the
     others are sent: a server on SQLite gives the number of its last task again, and a person who has a deleted task
-    open would answer another pair with what they see.
+    open would answer another pair by the texts of this one.
     advance: called with the number of further tasks that are there, for a progress bar.
 
     Raises StudioError if the server refuses or loses tasks, and if people have annotated two copies of one:

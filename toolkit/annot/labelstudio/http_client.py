@@ -199,10 +199,10 @@ LIMITED: dict[str, Any] = {"headers": {"Accept-Encoding": "gzip"}, "event_hooks"
 """Options of a client that reads every body under the limits."""
 
 
-def _unusable(answer: httpx.Response, what: str) -> UncertainWrite:
+def _unusable(answer: httpx.Response, problem: str) -> UncertainWrite:
     url = answer.request.url
     return UncertainWrite(
-        f"{url.scheme}://{url.netloc.decode('ascii')} sent {what}",
+        f"{url.scheme}://{url.netloc.decode('ascii')} sent {problem}",
         hint="nothing of it was used. Check LABEL_STUDIO_URL and the proxy in front of the server, then run the "
         "command again",
     )
@@ -211,7 +211,7 @@ def _unusable(answer: httpx.Response, what: str) -> UncertainWrite:
 # ----------------------------------------------------------------------------------------------------------------------
 # The door to a Label Studio server: the client library behind it, its errors in our words, and who has an account.
 #
-# What the library does behind one's back, and what is done about it:
+# Surprises of the library, and the answers to them:
 # - it sends a POST again on 5xx, 408, 409 and 429: writes are sent once (`max_retries` 0), then read back;
 # - its pager asks for a page beyond the last one, and takes a 404 in the middle for the end: no more than the total is
 #   asked for, and everything listed is counted against it;
@@ -357,28 +357,28 @@ class Door:
         return asking(self.url, doing)
 
     @contextmanager
-    def _deleting(self, what: str) -> Iterator[None]:
+    def _deleting(self, name: str) -> Iterator[None]:
         """Accept that the thing to delete is gone already."""
-        with self._asking(f"deleting {what}"):
+        with self._asking(f"deleting {name}"):
             try:
                 yield
             except Exception as error:
                 if getattr(error, "status_code", None) != 404:
                     raise
 
-    def _refuse_incomplete(self, received: int, expected: int, *, doing: str, what: str) -> None:
+    def _refuse_incomplete(self, received: int, expected: int, *, doing: str, noun: str) -> None:
         """Raise StudioError for an answer that holds less than the server itself counts."""
         if received < expected:
             raise StudioError(
-                f"{self.url} answered incompletely while {doing}: it counts {expected} {what} and sent {received}",
+                f"{self.url} answered incompletely while {doing}: it counts {expected} {noun} and sent {received}",
                 hint="this answer was not used; run the command again",
             )
 
-    def _listed(self, pager: Any, total: Any, *, doing: str, what: str) -> dict[int, Any]:
+    def _listed(self, pager: Any, total: Any, *, doing: str, noun: str) -> dict[int, Any]:
         """Everything that the pages hold, by id; StudioError if that is less than the server counts, or more."""
         expected = integer(total)
         rows = {integer(row.id): row for row in islice(pager, expected)}
-        self._refuse_incomplete(len(rows), expected, doing=doing, what=what)
+        self._refuse_incomplete(len(rows), expected, doing=doing, noun=noun)
         return dict(sorted(rows.items()))
 
 

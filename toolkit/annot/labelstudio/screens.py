@@ -44,7 +44,7 @@ def screen_of(
     `labels` are those that a sentence may be given, none if no facet is judged; `language` is the collection's
     (BCP 47); `opinions`: how many others' an adjudicator is shown (0 where the policy hides them), and 0 on the other
     screens.
-    published: whether what is written goes into a release. criteria: by facet, what each grade means in a few words.
+    published: True if comments go into a release. criteria: by facet, the meaning of each grade in a few words.
     words: those of the screen, in the person's language.
     Raises InputError (template, line, cause) if a template does not render or does not hold.
     """
@@ -211,7 +211,7 @@ def _in_text(page: str) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The proof before a push that a task carries what the assessor may see, and nothing else.
+# The proof before a push that a task carries everything that the assessor may see, and nothing else.
 #
 # Not a search for bad words: the form of everything is closed. Known keys only, texts only in the tags that `tasks`
 # builds, progress and keys only in their one form; and in the fields that are neither the papers' own text nor

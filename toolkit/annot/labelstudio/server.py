@@ -364,7 +364,7 @@ def database_variables(url: str) -> str:
     """Variables for a server whose data are in this PostgreSQL database, as JSON.
 
     The password is that of the environment variable PGPASSWORD. Raises InputError if the address has one: everyone on
-    the machine can see what is typed.
+    the machine can see the words of a command.
     """
     from annot.store.database import parse_url, password_of
 
@@ -446,7 +446,7 @@ def _spawn(program: Path, folder: Path, port: int, environ: Mapping[str, str]) -
 def launch(folder: Path, command: list[str], environment: Mapping[str, str], *, name: str) -> None:
     """Start a program that outlives this one. Its process number is in `name`.pid of the folder, and its log there."""
     # The process writes down its own number before it becomes the server: were it left to us, a kill in between would
-    # leave a server that nobody knows of. It runs as nobody's child, so that it outlives this program quietly. It gives
+    # leave a server on no record. It runs as a child of no process, so that it outlives this program quietly. It gives
     # up our end of the pipe when it becomes the server, and that is waited for, however long it takes.
     become = f'echo "$$" > "$0" && exec "$@" >> {name}.log 2>&1'
     with (folder / f"{name}.log").open("a", encoding="utf-8") as log:

@@ -13,7 +13,7 @@ from annot.base.words import is_english
 from annot.store.answers import SourcedAnswer
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The names on the labelling screens: what tasks are built with, screens render, and annotations are read by.
+# The names on the labelling screens, by which tasks are built, screens rendered, and annotations read.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -222,10 +222,10 @@ def project_url(server: str, project_id: int) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Annotations as the server gives them, read into what a judgement needs, and written the same way.
+# Annotations as the server gives them, read for judgements, and written the same way.
 #
 # The server stores whatever it gets: grades off the scale, empty results, unknown controls, another account's work.
-# So nothing is believed: what keeps an annotation from counting is said in words (`flags`), and the payload stays as
+# So nothing is believed: `flags` says why an annotation does not count, and the payload stays as
 # it came, with the sentence labels that a person may have corrected.
 # ----------------------------------------------------------------------------------------------------------------------
 

@@ -302,14 +302,14 @@ def labelled_column(
     return _column(side, heading, escaped(paper.title), sentences, kind=kind, note=note)
 
 
-def full_text_column(side: str, heading: str, paper: Paper, where: str, *, by: str) -> str:
-    """One column: where the full text is. The key of the column opens it where it is a link. by: what to judge by."""
+def full_text_column(side: str, heading: str, paper: Paper, where: str, *, note: str) -> str:
+    """One column with the place of the full text; the key of the column opens a link. note: on judging by it."""
     shown = escaped(where)
     key = COLUMN_KEYS[side]
     link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer" accesskey="{key}">{shown}</a>'
     return (
         f'<div class="a-side a-{side} a-fixed"><h2><span>{escaped(heading)}</span> {escaped(paper.title)}</h2>'
-        f'<div class="a-none">{escaped(by)}</div>'
+        f'<div class="a-none">{escaped(note)}</div>'
         f'<div class="a-text"><p class="a-s">{link if is_link(where) else shown}</p></div></div>'
     )
 
@@ -328,7 +328,7 @@ def escaped(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """`text` with runs of whitespace and unprintable control characters as one space: what an HTML parser leaves."""
+    """`text` with runs of whitespace and unprintable control characters as one space, as an HTML parser leaves it."""
     if text.isprintable() and "  " not in text:
         # The usual text; of all that is whitespace or a control, only the space is printable.
         return text.strip(" ")
@@ -339,13 +339,13 @@ def cleaned(text: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # Pairs as Label Studio tasks: pure functions from texts to the dicts that are sent.
 #
-# A task carries what the assessor sees and nothing else; `columns` makes the HTML of the pair. The sentences' labels
+# A task carries only the texts that the assessor sees; `pair` makes their HTML. The sentences' labels
 # travel as predictions (regions of the text), so that they can be corrected; a grade is never filled in.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 LABELS_FROM = "sentence-labels"
-"""Named as the predictions' model: one word for every origin, since the origin is none of the assessor's business."""
+"""Named as the predictions' model: one word for every origin, since assessors are not told the origin."""
 SEALED_LETTERS = 24
 """Hexadecimal digits of a sealed key: 96 bits."""
 
@@ -497,13 +497,13 @@ def full_text_task(
     assessor knows it.
     """
     topic_word, document_word = sides_of(topic, words)
-    by = words(f"task.full_text{'_of_paper' if isinstance(topic, Paper) else ''}")
+    note = words(f"task.full_text{'_of_paper' if isinstance(topic, Paper) else ''}")
     left = (
-        full_text_column("query", topic_word, topic, where[topic.paper_id], by=by)
+        full_text_column("query", topic_word, topic, where[topic.paper_id], note=note)
         if isinstance(topic, Paper)
         else topic_column(topic, opened=True, words=words)
     )
-    right = full_text_column("cand", document_word, document, where[document.paper_id], by=by)
+    right = full_text_column("cand", document_word, document, where[document.paper_id], note=note)
     # Only where a facet is judged, labels come with the task.
     whole = not task["predictions"]
     columns = pair((left, right), facet, whole=whole, first=False, words=words)

@@ -54,7 +54,15 @@ def restore(
         chosen = _chosen(ws, session, query_id, doc_id, assessor=assessor, every=every)
     if not dry_run:
         with ws.writing() as session:
-            _restore(session, chosen, recorded_at=recorded_at)
+            questions = {(answer.role, answer.asked, answer.assessor) for answer in chosen}
+            for role, revisions in TABLES.items():
+                restored = [
+                    line.answer
+                    for name in sorted({answer.assessor for answer in chosen if answer.role == role})
+                    for line in lines_withdrawn(session, role, person=name, payload=True)
+                    if (role, line.record.asked, name) in questions and line.answer is not None
+                ]
+                revisions.restore(session, restored, recorded_at=recorded_at)
             outcome = outcome_of(session, ws.settings)
         if chosen:
             snapshot.export_judgements(ws, outcome)
@@ -81,19 +89,6 @@ def _chosen(
         if (query_id, doc_id, assessor) not in counting:
             raise InputError(f"{assessor}: no answer to {query_id} {doc_id}", hint="see `annot answers list`")
     return chosen
-
-
-def _restore(session: Session, answers: Sequence[WithdrawnAnswer], *, recorded_at: str) -> None:
-    """Add a revision of each answer, under which it counts."""
-    chosen = {(answer.role, answer.asked, answer.assessor) for answer in answers}
-    for role, revisions in TABLES.items():
-        restored = [
-            line.answer
-            for person in sorted({person for role_of_answer, _, person in chosen if role_of_answer == role})
-            for line in lines_withdrawn(session, role, person=person, payload=True)
-            if (role, line.record.asked, person) in chosen and line.answer is not None
-        ]
-        revisions.restore(session, restored, recorded_at=recorded_at)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -215,7 +210,11 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
             hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
         )
     _check_return(ws, session, outcome, pair, assessor, why)
-    return PairReturn(*pair, assessor, _next_occasion(session, outcome, pair, assessor), why, now)
+    # A number that neither the plan nor any earlier return has used for this person and pair.
+    known = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
+    known += [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
+    known += [pair_return.occasion for pair_return in _of_pair(read_returned(session), pair, assessor)]
+    return PairReturn(*pair, assessor, max(known) + 1, why, now)
 
 
 def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
@@ -321,14 +320,6 @@ def _check_return(
     named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
     if named:
         raise InputError(f"the reason names {', '.join(named)}, which assessors must not see", hint="name texts only")
-
-
-def _next_occasion(session: Session, outcome: Outcome, pair: tuple[str, str], assessor: str) -> int:
-    """Number that neither the plan nor any earlier return has used for this person and pair."""
-    planned = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
-    answered = [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
-    returns = _of_pair(read_returned(session), pair, assessor)
-    return max(planned + answered + [pair_return.occasion for pair_return in returns]) + 1
 
 
 def _of_pair(rows: Iterable[Row], pair: tuple[str, str], assessor: str) -> list[Row]:

@@ -65,12 +65,12 @@ def push(
                 shown.record_versions(session, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         provenance.note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
-    return _with(pushed, prepared.before)
+    return _with(pushed, prepared.withdrawn)
 
 
-def _with(pushed: PushResult, before: Sequence[SentProject]) -> PushResult:
+def _with(pushed: PushResult, withdrawn_before: Sequence[SentProject]) -> PushResult:
     """Add the tasks that were withdrawn before sending to the row of each person, or as a new row."""
-    withdrawn = {row.assessor: row for row in before}
+    withdrawn = {row.assessor: row for row in withdrawn_before}
     rows = [
         replace(row, withdrawn=row.withdrawn + withdrawn.pop(row.assessor).withdrawn)
         if row.assessor in withdrawn
@@ -97,17 +97,17 @@ def pull(
     round: str,
     advance: Advance,
     options: RoundOptions = NO_OPTIONS,
-    seen: dict[int, collecting.PullCursor] | None = None,
+    cursors: dict[int, collecting.PullCursor] | None = None,
 ) -> collecting.PullResult:
     """Fetch the annotations of every project of the round, and record the answers and their consequences.
 
-    seen: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
+    cursors: as `exchange.collecting.collect` keeps it: only what has changed since is brought back.
     """
     chosen = round_of(round)
     check_options(options, allowed=chosen.option_names, command=f"annot pull {chosen.name}")
     with ws.opened() as held:
-        pulled = pull_round(held, chosen, options, advance=advance, seen=seen)
-        if options.dry_run or (seen is not None and not pulled.assessors):
+        pulled = pull_round(held, chosen, options, advance=advance, cursors=cursors)
+        if options.dry_run or (cursors is not None and not pulled.assessors):
             return pulled
         notes, still_open = chosen.after_pull(held)
     return replace(pulled, notes=(*pulled.notes, *notes), open=still_open)
@@ -120,7 +120,7 @@ def pull_sent(
     options: RoundOptions = NO_OPTIONS,
     rounds: Sequence[Round] = tuple(ROUNDS.values()),
     named: str | None = None,
-    seen: dict[int, collecting.PullCursor] | None = None,
+    cursors: dict[int, collecting.PullCursor] | None = None,
 ) -> tuple[collecting.PullResult, tuple[AnnotError, ...]]:
     """Pull every round that was sent, or the one `named`; an error of one round does not stop the others.
 
@@ -128,19 +128,19 @@ def pull_sent(
     Raises an error if no round brought anything.
     """
     if named is not None:
-        return _with_pages(ws, pull(ws, round=named, advance=advance, options=options, seen=seen), options), ()
+        return _with_pages(ws, pull(ws, round=named, advance=advance, options=options, cursors=cursors), options), ()
     check_options(options, allowed={"accept_deletions"}, command="annot pull")
     came: list[tuple[Round, collecting.PullResult]] = []
     refused: list[AnnotError] = []
     for round in _sent(ws, rounds):
         of_round = options if "accept_deletions" in round.option_names else NO_OPTIONS
         try:
-            came.append((round, pull(ws, round=round.name, advance=advance, options=of_round, seen=seen)))
+            came.append((round, pull(ws, round=round.name, advance=advance, options=of_round, cursors=cursors)))
         except AnnotError as error:
             refused.append(error)
     if not came:
         raise refused[0]
-    if seen is not None and any(pulled.assessors for _, pulled in came):
+    if cursors is not None and any(pulled.assessors for _, pulled in came):
         # A round of which nothing came is waited for all the same.
         came = [
             (round, replace(pulled, open=round.after_pull(ws)[1]) if pulled.open is None else pulled)
@@ -189,17 +189,17 @@ def watch(
     A server that is away after the first pull is waited for, and so is another command that is changing the study; what
     is waited for is reported once. Raises StudioError if the first pull finds no server.
     """
-    seen: dict[int, collecting.PullCursor] = {}
+    cursors: dict[int, collecting.PullCursor] = {}
     shown: set[str] = set()
     first, trouble = True, ""
     while True:
         try:
-            pulled = pull(seen)
+            pulled = pull(cursors)
         except (BusyError, StudioError) as error:
             if first and isinstance(error, StudioError):
                 raise
             # It may have stopped half-way: the next pull looks at everything.
-            seen.clear()
+            cursors.clear()
             before, trouble = trouble, "busy" if isinstance(error, BusyError) else "away"
             if trouble != before:
                 tell(f"{error.message}; trying again every {every:g} s")

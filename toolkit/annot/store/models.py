@@ -308,25 +308,33 @@ def read_records(
 
 
 def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any, ...]]:
-    """Rows of a query, as the driver gives them: sqlalchemy's own rows take longer than all the reading.
+    """Rows of a query, as `read_columns` has their values."""
+    return zip(*read_columns(session, statement), strict=True)
+
+
+def read_columns(session: Session, statement: sa.Select[Any]) -> list[Sequence[Any]]:
+    """Columns of a query's rows, as the driver gives them: sqlalchemy's own rows take longer than all the reading. None
+    if there is no row.
 
     Equal texts are one object, as most ids are many times in a table.
     """
     connection, texts = session.connection(), dict[Any, Any]()
-    columns: list[Iterable[Any]] = []
+    columns: list[Sequence[Any]] = []
     with connection.execute(statement) as result:
         values: Iterable[tuple[Any, ...]] = zip(*result.cursor.fetchall(), strict=True)
         described = zip(statement.selected_columns, result.cursor.description, strict=True)
     # Without a row there is no column either.
     for (column, (_, code, *_)), of_column in zip(described, values, strict=False):
         process = column.type.dialect_impl(connection.dialect).result_processor(connection.dialect, code)
-        if process is None:
+        if of_column[0] is None and set(of_column) == {None}:
+            columns.append(of_column)
+        elif process is None:
             is_text = type(of_column[0]) is str
-            columns.append(map(texts.setdefault, of_column, of_column) if is_text else of_column)
+            columns.append(list(map(texts.setdefault, of_column, of_column)) if is_text else of_column)
         else:
             parsed = _parsed(of_column) if type(column.type) is sa.JSON else None
-            columns.append(parsed or map(process, of_column))
-    return zip(*columns, strict=True)
+            columns.append(parsed or list(map(process, of_column)))
+    return columns
 
 
 def _parsed(texts: Sequence[str | None]) -> list[Any] | None:

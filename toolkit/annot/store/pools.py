@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import Select, Table, func, select, true
@@ -257,26 +257,23 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
     for pool in pools:
         models.insert_records(session, models.POOL_TABLE, [pool], rankings_sha256=rankings_sha256[pool.topic_id])
         models.insert_records(session, models.POOL_ADDITION_TABLE, pool.additions, topic_id=pool.topic_id)
-    models.insert_rows(
-        session,
-        models.POOL_ENTRY_TABLE,
-        (
-            {"topic_id": pool.topic_id, "doc_id": entry.doc_id, "position": position}
-            for pool in pools
-            for position, entry in enumerate(pool.entries, 1)
-        ),
+    entries = [(pool.topic_id, entry, place) for pool in pools for place, entry in enumerate(pool.entries, 1)]
+    of_entries = ((topic_id, entry.doc_id, place) for topic_id, entry, place in entries)
+    _insert(session, models.POOL_ENTRY_TABLE, ("topic_id", "doc_id", "position"), of_entries)
+    names = models.field_names(Draw)
+    draw = attrgetter(*names)
+    of_draws = (
+        (topic_id, entry.doc_id, place, *draw(drawn))
+        for topic_id, entry, _ in entries
+        for place, drawn in enumerate((entry.drawn, *entry.also))
     )
-    models.insert_rows(
-        session,
-        models.DRAW_TABLE,
-        (
-            {"topic_id": pool.topic_id, "doc_id": entry.doc_id, "place": place}
-            | {name: getattr(draw, name) for name in models.field_names(Draw)}
-            for pool in pools
-            for entry in pool.entries
-            for place, draw in enumerate((entry.drawn, *entry.also))
-        ),
-    )
+    _insert(session, models.DRAW_TABLE, ("topic_id", "doc_id", "place", *names), of_draws)
+
+
+def _insert(session: Session, table: Table, names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert rows of these columns."""
+    for lot in models.in_chunks(rows):
+        models.insert_columns(session.connection(), table, dict(zip(names, zip(*lot, strict=True), strict=True)))
 
 
 def _refuse_sampled(session: Session, leaving: set[tuple[str, str]]) -> None:
@@ -299,12 +296,14 @@ def remove_pool(session: Session, topic_id: str) -> None:
 
 def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]:
     """The pools by `topic_id`, of one topic or of all, in the order of the ids."""
-    rows = _rows(session, models.DRAW_TABLE, ("doc_id", *models.field_names(Draw)), "place", topic_id)
+    topics, documents, *drawn = _columns(
+        session, models.DRAW_TABLE, ("doc_id", *models.field_names(Draw)), "place", topic_id
+    )
     # In an imported pool all are equal.
-    draw_of = cache(Draw)
-    draws = grouped((row[:2], draw_of(*row[2:])) for row in rows)
+    draws = grouped(zip(zip(topics, documents, strict=True), map(cache(Draw), *drawn), strict=True))
     entries: defaultdict[str, list[PoolEntry]] = defaultdict(list)
-    for entry in _rows(session, models.POOL_ENTRY_TABLE, ["doc_id"], "position", topic_id):
+    pooled = _columns(session, models.POOL_ENTRY_TABLE, ["doc_id"], "position", topic_id)
+    for entry in zip(*pooled, strict=True):
         of_entry = draws[entry]
         entries[entry[0]].append(PoolEntry(entry[1], of_entry[0], (*of_entry[1:],)))
     rows = _rows(session, models.POOL_ADDITION_TABLE, models.field_names(Addition), "version", topic_id)
@@ -409,11 +408,18 @@ def _pooled_pairs() -> Select[Any]:
 
 def _rows(
     session: Session, table: Table, columns: Sequence[str], order: str, topic_id: str | None = None
-) -> Sequence[Any]:
+) -> Iterable[tuple[Any, ...]]:
     """`topic_id` and these columns, of one topic or of all, in the order of another one."""
+    return zip(*_columns(session, table, columns, order, topic_id), strict=True)
+
+
+def _columns(
+    session: Session, table: Table, columns: Sequence[str], order: str, topic_id: str | None = None
+) -> list[Sequence[Any]]:
+    """The rows of `_rows` by column; a column is empty if there is no row."""
     condition = true() if topic_id is None else table.c.topic_id == topic_id
     statement = select(table.c.topic_id, *(table.c[name] for name in columns)).where(condition)
-    return list(models.read_rows(session, statement.order_by(table.c[order])))
+    return models.read_columns(session, statement.order_by(table.c[order])) or [()] * (1 + len(columns))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

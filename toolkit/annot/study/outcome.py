@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -151,22 +151,18 @@ def planned_judgements(
     per_pair: judgements that each pair is to have; None if the plan was imported. accepted: pairs that may have fewer,
     but at least one.
     """
-    answered = _answered_by_person(answers)
+    answered = {_key(answer) for answer in answers if answer.counts}
     last = {
-        (entry.assessor, entry.pair): entry.asked for entry in returned if entry.assessor in teams.get(entry.pair, ())
+        (*entry.pair, entry.assessor): entry.occasion
+        for entry in returned
+        if entry.assessor in teams.get(entry.pair, ())
     }
-    pending = []
-    for pair, team in sorted(teams.items()):
-        # A plain tuple, which a key is equal to and takes longer to make.
-        first = (*pair, 1)
-        pending += [
-            (name, PairKey(*asked))
-            for name in team
-            if (asked := last.get((name, pair), first) if last else first) not in answered[name]
-        ]
-    repeats = [(assignment.assessor, assignment.asked) for assignment in plan if assignment.occasion > 1]
-    pending_repeats = [(name, key) for name, key in repeats if key not in answered[name]]
-    planned = Counter(chain.from_iterable(teams.values())) + Counter(name for name, _ in repeats)
+    first = [(*pair, name, 1) for pair, team in sorted(teams.items()) for name in team]
+    asked = [(*key[:3], last.get(key[:3], 1)) for key in first] if last else first
+    repeats = [row for row in plan if row.occasion > 1]
+    pending = [(key[2], PairKey(key[0], key[1], key[3])) for key in asked if key not in answered]
+    pending_repeats = [(row.assessor, row.asked) for row in repeats if _key(row) not in answered]
+    planned = Counter(chain.from_iterable(teams.values())) + Counter(row.assessor for row in repeats)
     vacant, waived = _lacking(teams, per_pair or 0, accepted)
     return PlannedJudgements(
         given=planned - Counter(name for name, _ in (*pending, *pending_repeats)),
@@ -187,15 +183,6 @@ def _lacking(
         if (lacking := per_pair - len(team)) > 0:
             (waived if pair in accepted and team else vacant)[pair] = lacking
     return vacant, waived
-
-
-def _answered_by_person(answers: Iterable[Judgement]) -> defaultdict[str, set[tuple[str, str, int]]]:
-    """Questions that each assessor answered in a way that counts: query, document and occasion."""
-    questions: defaultdict[str, set[tuple[str, str, int]]] = defaultdict(set)
-    for answer in answers:
-        if answer.counts:
-            questions[answer.assessor].add((answer.query_id, answer.doc_id, answer.occasion))
-    return questions
 
 
 Dispute = tuple[Judgement, ...]
@@ -222,24 +209,18 @@ def settle(
     agreed when all its assessors gave the same grade; it is in dispute when grades differ or someone could not judge.
     contested: pairs that are in dispute although their grades are equal, by the lead's word.
     """
-    by_pair: defaultdict[Pair, dict[str, Judgement]] = defaultdict(dict)
-    for judgement in judgements:
-        if judgement.counts:
-            by_pair[judgement.query_id, judgement.doc_id][judgement.assessor] = judgement
+    by_pair = grouped(((row.query_id, row.doc_id), row) for row in judgements if row.counts)
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
     for pair, team in sorted(planned.items()):
         if pair in unfinished:
             continue
-        of_pair = by_pair[pair]
-        current = [of_pair[name] for name in sorted(team)]
-        grades = {judgement.grade for judgement in current}
-        if len(grades) == 1 and None not in grades and pair not in contested:
-            grade = current[0].grade
-            assert grade is not None
-            agreed.append(Decision(*pair, grade=grade, origin="agreed"))
+        current = [judgement for judgement in by_pair[pair] if judgement.assessor in team]
+        grade = current[0].grade
+        if grade is None or pair in contested or any(judgement.grade != grade for judgement in current):
+            disputed.append(tuple(sorted(current, key=attrgetter("assessor"))))
         else:
-            disputed.append(tuple(current))
+            agreed.append(Decision(*pair, grade, "agreed"))
     return tuple(agreed), tuple(disputed)
 
 
@@ -757,7 +738,9 @@ def current_judgements(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]
     return tuple([latest[key] for key in sorted(latest)])
 
 
-_key: Callable[[Judgement], tuple[str, str, str, int]] = attrgetter("query_id", "doc_id", "assessor", "occasion")
+_key: Callable[[Judgement | Assignment], tuple[str, str, str, int]] = attrgetter(
+    "query_id", "doc_id", "assessor", "occasion"
+)
 
 
 SHOWN = 3

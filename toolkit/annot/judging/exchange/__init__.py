@@ -1,1 +1,1 @@
-"""Tasks out to Label Studio, and answers back. Begin with `collecting`, which says what a round is."""
+"""Tasks out to Label Studio, and answers back. Begin with `collecting`, which defines a round."""

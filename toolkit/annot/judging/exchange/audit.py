@@ -32,8 +32,8 @@ from annot.study.workspace import Workspace, write_file
 # ----------------------------------------------------------------------------------------------------------------------
 # Signs on a server that a study was not judged blind: the kinds of problems, and those of one project.
 #
-# Pure functions over what was read from the server and what is on record. Each finding names a person by pseudonym,
-# says how many and which, and what the lead can do; none accuses anyone of cheating.
+# Pure functions of the server's tasks and the record. Each finding names a person by pseudonym, the pairs and their
+# number, and the remedy; none accuses anyone of cheating.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -151,14 +151,14 @@ def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
 
 
 def of_accounts(
-    person: str, there: Mapping[str, int], *, own: Collection[int], people: Mapping[str, str]
+    person: str, accounts: Mapping[str, int], *, allowed: Collection[int], people: Mapping[str, str]
 ) -> Iterator[AuditFinding]:
     """Accounts on a person's own server besides those of that person and the lead.
 
-    there: the server's id of each account, by address. own: ids that may be there. people: person of an address.
+    accounts: the server's id of each account, by address. allowed: ids that may be there. people: person of an address.
     """
-    for address, number in sorted(there.items(), key=lambda item: item[1]):
-        if number not in own:
+    for address, number in sorted(accounts.items(), key=lambda item: item[1]):
+        if number not in allowed:
             # An address is an identity: the finding goes into a file.
             whose = (
                 f"an account of {people[address]}" if address in people else f"account {number} of an unknown person"
@@ -188,7 +188,7 @@ class AuditedProject(NamedTuple):
     kept: frozenset[str]
     """Keys of answers that are gone and that the lead has kept."""
     tasks: Sequence[PulledTask]
-    own: Mapping[str, PairKey]
+    questions: Mapping[str, PairKey]
     """Questions that may be in the project, by key."""
     planned: frozenset[str]
     """Keys of the tasks that were sent."""
@@ -211,19 +211,19 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
             last = max(audited.set_back.values()) if kind == "project set back" else None
             yield finding_of(kind, audited.person, says, len(settings), last=last, push=audited.push)
     copies = grouped((task.key, task) for task in audited.tasks)
-    strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.own)
+    strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.questions)
     if strangers:
         says = f"{counted(strangers, 'task')} {KINDS['strange tasks'].what}"
         yield finding_of("strange tasks", audited.person, says, strangers)
     yield from _findings("task changed", audited, dict.fromkeys(audited.changed, ""))
-    twice = {key: of_key for key, of_key in copies.items() if key in audited.own and len(of_key) > 1}
+    twice = {key: of_key for key, of_key in copies.items() if key in audited.questions and len(of_key) > 1}
     which = "; ".join(_which(of_key) for of_key in twice.values())
     yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=which)
     yield from _findings("task gone", audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
     for key, of_key in copies.items():
-        if key is not None and key in audited.own:
-            question = audited.own[key]
+        if key is not None and key in audited.questions:
+            question = audited.questions[key]
             # A hidden repeat settles nothing, and may come after its pair was settled.
             settled = adjudicated.get(question.pair) if question.occasion == 1 else None
             for kind, day in _of_copies(key, of_key, audited, settled).items():
@@ -283,7 +283,7 @@ def _others(kind: str, audited: AuditedProject) -> str:
     accounts = {
         id_of(annotation.get(field))
         for task in audited.tasks
-        if task.key is not None and task.key in audited.own
+        if task.key is not None and task.key in audited.questions
         for annotation in _given(task)
         if _by_another(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
     }
@@ -302,13 +302,13 @@ def _findings(
     kind: str, audited: AuditedProject, days: Mapping[str | None, str], *, which: str = ""
 ) -> Iterator[AuditFinding]:
     """Findings of one kind. days: day of the last answer that shows it, by key; empty if none is known."""
-    own_days = {key: day for key, day in days.items() if key is not None and key in audited.own}
-    pairs = sorted(" ".join(audited.own[key].pair) for key in own_days)
+    days_of_questions = {key: day for key, day in days.items() if key is not None and key in audited.questions}
+    pairs = sorted(" ".join(audited.questions[key].pair) for key in days_of_questions)
     if pairs:
         whose = _others(kind, audited) if kind in BY_OTHERS else ""
         says, last = (
             f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}",
-            max(own_days.values()) or None,
+            max(days_of_questions.values()) or None,
         )
         yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs, last=last, push=audited.push, which=which)
 
@@ -395,7 +395,7 @@ def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Seque
     """Findings of one person's server that belong to another person."""
     person_of, ids = _person_of(ws), gateway.user_ids()
     person_ids = {number for address, number in ids.items() if person_of.get(address) == person}
-    yield from of_accounts(person, ids, own={*person_ids, *accounts, gateway.whoami()}, people=person_of)
+    yield from of_accounts(person, ids, allowed={*person_ids, *accounts, gateway.whoami()}, people=person_of)
     yield from of_markers(person, gateway.markers())
 
 
@@ -516,7 +516,7 @@ def audited_project(
     if current is None or (None not in (current.created, project.created) and current.created != project.created):
         return None
     with ws.reading() as session:
-        own_questions = own_tasks(session, project.round, project.assessor)
+        planned = own_tasks(session, project.round, project.assessor)
         sent = {pair_key(*question): question for question in projects.read_tasks(session, project.project)}
     counted: defaultdict[str, set[str]] = defaultdict(set)
     kept_keys = set()
@@ -525,21 +525,21 @@ def audited_project(
             counted[pair_key(*question)].add(annotation)
             if line.kept:
                 kept_keys.add(pair_key(*question))
-    tasks, may_stand = gateway.pull(project.number), {**own_questions, **sent}
+    tasks, possible = gateway.pull(project.number), {**planned, **sent}
     filled_in = _filled_in(ws, gateway, project)
-    beside = "" if project.round in ROUND_ANSWERS else f" ({PARTS[project.round].title})"
+    purpose = "" if project.round in ROUND_ANSWERS else f" ({PARTS[project.round].title})"
     return AuditedProject(
-        person=f"{project.assessor}{beside}",
+        person=f"{project.assessor}{purpose}",
         push=PARTS[project.round].push,
         accounts=accounts,
         counted={key: frozenset(ids) for key, ids in counted.items()},
         kept=frozenset(kept_keys),
         tasks=tasks,
-        own=may_stand,
+        questions=possible,
         planned=frozenset(sent),
         changed={
-            *changed_tasks(ws, project, tasks, may_stand),
-            *(task.key for task in tasks if task.key in may_stand and task.task_id in filled_in),
+            *changed_tasks(ws, project, tasks, possible),
+            *(task.key for task in tasks if task.key in possible and task.task_id in filled_in),
         },
         settings=_in_words(changed_by_hand(current, project)),
         people=people,

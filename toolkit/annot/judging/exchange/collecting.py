@@ -56,6 +56,10 @@ MissingAnnotation = tuple[AnnotationHistory[Any], str]
 """An annotation on record that the server no longer has as it was, and the reason."""
 
 
+Cursors = dict[int, "PullCursor"]
+"""Cursors by our number of the project."""
+
+
 class CollectedProject(NamedTuple):
     """All annotations of one person's project, compared with the record."""
 
@@ -106,13 +110,13 @@ def collect(
     *,
     hint: str,
     advance: Advance,
-    seen: dict[int, PullCursor] | None = None,
+    cursors: Cursors | None = None,
     keep: bool,
 ) -> Iterator[CollectedProject]:
     """The annotations of each project of these parts on this server, one at a time, complete or not at all.
 
     hint: advice if nothing was sent there.
-    seen: cursors by our number of the project, kept up to date for a caller who collects again and again. Only the
+    cursors: cursors by our number of the project, kept up to date for a caller who collects again and again. Only the
     tasks that have changed since are collected, and a project without any is left out.
     keep: True if the caller records the annotations, and does not only look at them.
     """
@@ -129,8 +133,8 @@ def collect(
         accounts = accounts_of(lines, present[project.assessor], others)
         questions = record.questions(question for question, _ in lines)
         marker = servers.marker_of(ws.settings.collection.name, project.round, project.assessor)
-        current = servers.locate(gateway, project, marker=marker, own=questions)
-        pulled, cursor = _pulled(gateway, current, (seen or {}).get(project.project), counter)
+        current = servers.locate(gateway, project, marker=marker, known_keys=questions)
+        pulled, cursor = _pulled(gateway, current, (cursors or {}).get(project.project), counter)
         if cursor is not None and not pulled:
             continue
         collected = _collected(ws, record, pulled, questions, lines, accounts, current, changed_only=cursor is not None)
@@ -140,8 +144,8 @@ def collect(
             gateway.open_instructions(current.project_id, False)
         # It is recorded now. A pair with two tasks is read from both, so always from the complete project.
         single = cursor is not None or len({task.key for task in pulled}) == len(pulled)
-        if seen is not None and pulled and single:
-            seen[project.project] = _moved_on(cursor, pulled)
+        if cursors is not None and pulled and single:
+            cursors[project.project] = _moved_on(cursor, pulled)
 
 
 class ProjectRecord:
@@ -151,7 +155,7 @@ class ProjectRecord:
         self.project = project
         self.sent = projects.read_tasks(session, project.project)
         """Questions of the tasks that pushes have noted down."""
-        self.own = own_tasks(session, project.round, project.assessor)
+        self.planned = own_tasks(session, project.round, project.assessor)
         """Questions that the person may be asked, by key."""
         self.shown = read_shown(session, project.project, sources)
 
@@ -161,7 +165,7 @@ class ProjectRecord:
         A push that was killed has sent tasks that it did not note down; they are part of the plan all the same.
         """
         noted = {pair_key(*question): question for question in (*self.sent, *answered)}
-        return {**noted, **self.own} if self.project.round == "adjudicate" else {**self.own, **noted}
+        return {**noted, **self.planned} if self.project.round == "adjudicate" else {**self.planned, **noted}
 
 
 def _records(ws: Workspace, server: str, parts: Sequence[RoundPart]) -> Iterator[ProjectRecord]:
@@ -578,7 +582,7 @@ class PreparedPush(NamedTuple):
     """True if all of it has passed `check_outgoing`."""
     new_versions: Sequence[ShownVersion] = ()
     """Versions to put on record as in force from now on, before anything is sent."""
-    before: Sequence[SentProject] = ()
+    withdrawn: Sequence[SentProject] = ()
     """A row for each project from which tasks were withdrawn already."""
     is_made: bool = True
     """True if this push, once it has succeeded, counts as one of the study as it is now."""
@@ -598,15 +602,15 @@ class Round(ABC):
     hint: str
     """Advice for a pull before any of its tasks were sent."""
     noted_as = ""
-    """Name under which a push is noted as made, if the round makes the collection: then it sends what annot.toml says
-    and puts each change on record. Other rounds send what is on record."""
+    """Name under which a push is noted as made, if the round makes the collection: then it sends the settings of
+    annot.toml and puts each change on record. Other rounds send the settings on record."""
 
     @abstractmethod
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the tasks of everyone in the round."""
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
-        """Put on record whatever must be there before these tasks can be seen. outgoing: projects of one part."""
+        """Put on record whatever must be there before these tasks can be cursors. outgoing: projects of one part."""
         return
 
     @abstractmethod
@@ -622,9 +626,9 @@ class Round(ABC):
 
 
 def pull_round(
-    ws: Workspace, round: Round, options: RoundOptions, *, advance: Advance, seen: dict[int, PullCursor] | None = None
+    ws: Workspace, round: Round, options: RoundOptions, *, advance: Advance, cursors: Cursors | None = None
 ) -> PullResult:
-    """Fetch and record each project of the round, server by server. seen: as `collect` takes it."""
+    """Fetch and record each project of the round, server by server. cursors: as `collect` takes it."""
     stored = {part.stored for part in round.parts}
     with ws.reading() as session:
         names = sorted({row.assessor for row in projects.sent_projects(session) if row.round in stored})
@@ -634,7 +638,9 @@ def pull_round(
     keep = not options.dry_run
 
     def record_each(gateway: Gateway, _names: Sequence[str]) -> None:
-        for collected in collect(ws, gateway, round.parts, hint=round.hint, advance=advance, seen=seen, keep=keep):
+        for collected in collect(
+            ws, gateway, round.parts, hint=round.hint, advance=advance, cursors=cursors, keep=keep
+        ):
             pulled = round.record(ws, collected, options)
             if PARTS[collected.project.round].graded:
                 recorded.append(pulled)

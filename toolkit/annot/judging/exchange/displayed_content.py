@@ -158,7 +158,7 @@ def waiting_pairs(session: Session) -> frozenset[judged_texts.Pair]:
 
 
 def not_shown(session: Session) -> frozenset[judged_texts.Pair]:
-    """The pairs that nobody is shown: those that wait for a decision, and those of withdrawn documents."""
+    """The pairs that no person is shown: those that wait for a decision, and those of withdrawn documents."""
     gone = withdrawn_ids(session)
     pooled = documents_by_query(session, withdrawn=True) if gone else {}
     withdrawn = ((query_id, doc_id) for query_id, docs in pooled.items() for doc_id in gone.intersection(docs))
@@ -270,7 +270,7 @@ def as_displayed(
         question = keys.get(task.key or "")
         if question is None or (noted_parts := earlier.get(noted.get(question, ""))) is None:
             continue
-        # Marks are predictions, which stay; a text stays on what was answered.
+        # Marks are predictions, which stay; so does the text of an answered task.
         parts = (*TEXTS, *MARKS) if has_earlier_text(task, tasks[question]) else MARKS
         displayed[question] = {
             **displays[question],

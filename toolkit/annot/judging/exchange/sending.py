@@ -139,7 +139,9 @@ def _send(
     # Questions about papers are not on record.
     of_pairs, disputes = stored != "labels", stored == "adjudicate"
     with ws.writing() as session:
-        keep_contents(session, _contents(projects_out))
+        # People of one language share a form.
+        forms = {id(project.form): project.form for project in projects_out}
+        keep_contents(session, {body for form in forms.values() for body in form.contents.values()})
     counter = counting(advance, total=sum(len(project_out.tasks) for project_out in projects_out))
     for outgoing in projects_out:
         person = outgoing.assessor
@@ -193,12 +195,6 @@ def _send(
             notes += _labelled_before(person, listed, outgoing)
         address = gateway.labelling_url(remote_id)
         yield SentProject(person, *counts, address, updated, part.title), [*notes, *project_notes]
-
-
-def _contents(projects_out: Sequence[OutgoingProject]) -> set[str]:
-    """The contents that the projects show, in all of their languages."""
-    forms = {id(project.form): project.form for project in projects_out}
-    return {body for form in forms.values() for body in form.contents.values()}
 
 
 def _notes(person: str, withdrawn: int, delivery: Delivery) -> Iterator[str]:

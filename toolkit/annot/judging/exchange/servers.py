@@ -148,7 +148,7 @@ class Place:
 
     url: str
     token: str
-    here: bool
+    local: bool
     """True if this study has started it, on this machine."""
     address: str = ""
     """Address at which people reach it, if that is another one."""
@@ -278,7 +278,7 @@ def place_of(ws: Workspace, person: str | None) -> Place:
         path = address_file(ws, person)
         try:
             recorded = json.loads(path.read_text(encoding="utf-8"))
-            return Place(str(recorded["url"]), str(recorded["token"]), here=False)
+            return Place(str(recorded["url"]), str(recorded["token"]), local=False)
         except (ValueError, KeyError, TypeError):
             raise StudioError(
                 f"{path}: cannot be read",
@@ -287,7 +287,7 @@ def place_of(ws: Workspace, person: str | None) -> Place:
     folder = studio_folder(ws, person)
     running = server.status(folder)
     if running is not None:
-        return Place(running.url, server.credentials(folder).token, here=True, address=server.address_of(folder))
+        return Place(running.url, server.credentials(folder).token, local=True, address=server.address_of(folder))
     if person is None:
         raise StudioError(
             "no Label Studio is running here, and no address of one is set",
@@ -339,13 +339,13 @@ def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
         if ws.studio_url is not None and person not in people_at(ws, ws.studio_url, [person]):
             raise InputError(f"{ws.studio_url}: not the server of {person}", hint="leave out --url or LABEL_STUDIO_URL")
         place = place_of(ws, person)
-        if not place.here:
+        if not place.local:
             ws.check_door(place.url, f"{address_file(ws, person).relative_to(ws.root)}")
     elif ws.studio_url is None:
         # A key in the environment is for the server named there, not for the local one.
         place = place_of(ws, None)
     else:
-        place = Place(ws.studio_url, ws.studio_token or "", here=False)
+        place = Place(ws.studio_url, ws.studio_token or "", local=False)
     if not place.token:
         raise StudioError(
             f"no token for {place.url}", hint="set LABEL_STUDIO_API_KEY to a token of your account on that server"
@@ -496,21 +496,21 @@ def marker_of(collection: str, round: StoredRound, assessor: str) -> str:
     return f"{_word(collection)}/{round}/{assessor}"
 
 
-def locate(gateway: Gateway, recorded: Project, *, marker: str, own: Collection[str]) -> StudioProject | None:
+def locate(gateway: Gateway, recorded: Project, *, marker: str, known_keys: Collection[str]) -> StudioProject | None:
     """The person's project on the server now; None if there is none.
 
-    own: keys of all tasks that may be in it. The names in annot.toml and on the server may have changed; the id on
-    record counts, unless the server has given it to another project since. A project with our marker that this study
-    does not know either holds our tasks, or belongs to another study of that name: then StudioError is raised and the
-    project stays as it is.
+    known_keys: keys of all tasks that may be in it. The names in annot.toml and on the server may have changed; the id
+    on record counts, unless the server has given it to another project since. A project with our marker that this
+    study does not know either holds our tasks, or belongs to another study of that name: then StudioError is raised and
+    the project stays as it is.
     """
     if recorded.remote_id is not None:
         project = gateway.project(recorded.remote_id)
-        if project is not None and _is_the_same(gateway, project, recorded, own):
+        if project is not None and _is_the_same(gateway, project, recorded, known_keys):
             return project
     marked = gateway.find_project(marker)
     if marked is not None:
-        strangers = [task.key for task in gateway.tasks_of(marked.project_id) if task.key not in own]
+        strangers = [task.key for task in gateway.tasks_of(marked.project_id) if task.key not in known_keys]
         if strangers:
             raise StudioError(
                 f"project {marked.project_id} on {gateway.url} has this collection's name, but "
@@ -536,7 +536,7 @@ def remove_duplicates(gateway: Gateway, project_id: int, *, marker: str, person:
 
     A server that found its database locked repeats a creation, and the duplicate stays, for an assessor to open.
     """
-    duplicates = gateway.marked_projects(marker, beside=project_id)
+    duplicates = gateway.marked_projects(marker, but=project_id)
     empty = [duplicate for duplicate in duplicates if not (duplicate.tasks or duplicate.annotations)]
     for duplicate in empty:
         gateway.delete_project(duplicate.project_id)
@@ -550,10 +550,10 @@ def remove_duplicates(gateway: Gateway, project_id: int, *, marker: str, person:
 
 
 def bring_project(
-    ws: Workspace, gateway: Gateway, spec: ProjectSpec, recorded: Project, own: Collection[str]
+    ws: Workspace, gateway: Gateway, spec: ProjectSpec, recorded: Project, known_keys: Collection[str]
 ) -> tuple[int, list[str]]:
     """The id of the project as specified, made or brought up to date, and notes on changes by hand and duplicates."""
-    current = locate(gateway, recorded, marker=spec.marker, own=own)
+    current = locate(gateway, recorded, marker=spec.marker, known_keys=known_keys)
     by_hand = {} if current is None else changed_by_hand(current, recorded)
     if current is None:
         project_id = gateway.create_project(spec)
@@ -579,12 +579,12 @@ def bring_project(
     return project_id, notes
 
 
-def _is_the_same(gateway: Gateway, current: StudioProject, recorded: Project, own: Collection[str]) -> bool:
+def _is_the_same(gateway: Gateway, current: StudioProject, recorded: Project, known_keys: Collection[str]) -> bool:
     """True if the project with the id on record is the one that was recorded."""
     if recorded.created is not None and current.created is not None:
         return recorded.created == current.created
     keys = {task.key for task in gateway.tasks_of(current.project_id)}
-    return not keys or not keys.isdisjoint(own)
+    return not keys or not keys.isdisjoint(known_keys)
 
 
 def _word(name: str) -> str:

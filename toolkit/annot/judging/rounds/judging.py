@@ -120,7 +120,7 @@ class JudgingRound(Round):
             unreachable,
             checked=not late,
             new_versions=new,
-            before=tuple(withdrawn),
+            withdrawn=tuple(withdrawn),
         )
 
     def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
@@ -175,8 +175,8 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     outgoing: list[OutgoingProject] = []
     for assessor, rows in sorted(plan.items()):
         order = [row.asked for row in sorted(rows, key=attrgetter("position"))]
-        theirs = {question for name, question in answered if name == assessor}
-        sequence = with_hidden(order, hidden.get(assessor, ()), theirs, assessor=assessor, seed=ws.settings.seed)
+        answered_here = {question for name, question in answered if name == assessor}
+        sequence = with_hidden(order, hidden.get(assessor, ()), answered_here, assessor=assessor, seed=ws.settings.seed)
         # Behind the plan, and counted apart: the places in the plan stay as they were sent.
         why = {back.asked: back.why for back in returned if back.assessor == assessor}
         words = forms[assessor].words
@@ -186,7 +186,9 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         # A pair that waits for a decision, or whose document was withdrawn, is not sent; a task with an answer stays
         # where it is.
         tasks = {
-            question: task for question, task in tasks.items() if question.pair not in waiting or question in theirs
+            question: task
+            for question, task in tasks.items()
+            if question.pair not in waiting or question in answered_here
         }
         outgoing.append(OutgoingProject(forms[assessor], assessor, tasks))
     return outgoing
@@ -306,7 +308,7 @@ def _planned_or_returned(session: Session) -> dict[str, set[PairKey]]:
     """Questions of the plan and of returned pairs, by person."""
     questions = [(planned.assessor, planned.asked) for planned in people.read_assignments(session)]
     questions += [(back.assessor, back.asked) for back in read_returned(session) if back.withdrawn_at is None]
-    return {name: set(theirs) for name, theirs in grouped(questions).items()}
+    return {name: set(of_person) for name, of_person in grouped(questions).items()}
 
 
 def unpulled(
@@ -424,8 +426,8 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     by_person = grouped((settles[dispute[0].pair], dispute) for dispute in outcomes.queue(disputes, material.queries))
     outgoing: list[OutgoingProject] = []
     for person in sorted({*by_person, *sent_before}):
-        form, theirs = forms[person], by_person.get(person, ())
-        tasks, opinions = _disputes_as_tasks(ws, material, theirs, outcome.reopened, form.words)
+        form, of_person = forms[person], by_person.get(person, ())
+        tasks, opinions = _disputes_as_tasks(ws, material, of_person, outcome.reopened, form.words)
         outgoing.append(OutgoingProject(form, person, tasks, opinions=opinions))
     return outgoing
 

@@ -260,7 +260,7 @@ def _given(
             if project.server != server:
                 continue
             marker = servers.marker_of(ws.settings.collection.name, "labels", project.assessor)
-            current = servers.locate(gateway, project, marker=marker, own=keys)
+            current = servers.locate(gateway, project, marker=marker, known_keys=keys)
             listed = gateway.tasks_of(current.project_id) if current is not None else ()
             holders.update({keys[task.key]: project.assessor for task in listed if task.key in keys})
 
