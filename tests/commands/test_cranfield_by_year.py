@@ -65,6 +65,7 @@ def test_each_year_keeps_its_qrels_and_its_scores(shared: Path, tmp_path: Path) 
     topics = [json.dumps({"_id": name, "text": text}) for name, text in questions.items()]
     (ws.root / "topics.jsonl").write_text("\n".join(topics) + "\n")
     kept: dict[str, bytes] = {}
+    runs: dict[str, dict[str, bytes]] = {}
     gone: set[str] = set()
     for number, year in enumerate(YEARS):
         lines = map(json.dumps, documents[cuts[number] : cuts[number + 1]])
@@ -87,7 +88,7 @@ def test_each_year_keeps_its_qrels_and_its_scores(shared: Path, tmp_path: Path) 
         judge(ws, grades)
         done("qrels")
         done("run", *SYSTEMS)
-        kept[year] = ws.qrels.read_bytes()
+        kept[year], runs[year] = ws.qrels.read_bytes(), {tag: ws.run_file(tag).read_bytes() for tag in SYSTEMS}
         for earlier in YEARS[:number]:
             assert ws.qrels_of(earlier).read_bytes() == kept[earlier]
     done("check", "pools")
@@ -104,6 +105,7 @@ def test_each_year_keeps_its_qrels_and_its_scores(shared: Path, tmp_path: Path) 
     for year in YEARS:
         if year != YEARS[-1]:
             done("run", *SYSTEMS, "--corpus", year)
+            assert {tag: ws.run_file(f"{year}/{tag}").read_bytes() for tag in SYSTEMS} == runs[year]
         data = done("evaluate", "--corpus", year, "--convention", "trec", "--json").data
         evaluator = pytrec_eval.RelevanceEvaluator(of_year[year], {"ndcg"})
         for tag in SYSTEMS:

@@ -59,7 +59,11 @@ def evaluate(
     corpus: options.CorpusOption = None,
     qrels: Annotated[
         Path | None,
-        option("Qrels to measure with. Warns of documents that are not in their version of the corpus.", shown="all"),
+        option(
+            "Qrels to measure with. Warns of documents that are not in their version of the corpus.",
+            metavar="FILE",
+            shown="exports/qrels.txt",
+        ),
     ] = None,
 ) -> Output:
     """Print which run is best, whether that is certain, and which differences are significant:

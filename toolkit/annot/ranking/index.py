@@ -404,9 +404,7 @@ def open_index(
         each = each_on(machine, most=processes)
         averaged |= averages(places, corpus, words, variants, each=each, advance=advance)
     if any(method.vectors == LSA for method in chosen):
-        kept = _lsa(trained_on(), lsa_place(own), memory=memory, advance=advance) if places.kept else None
-        earlier = None if kept is None else (trained_on(), kept, own.corpus_sha256)
-        decomposition = _lsa(corpus, lsa_place(places), memory=memory, advance=advance, earlier=earlier)
+        decomposition = _lsa(places, corpus, trained_on, memory=memory, advance=advance)
         searched[LSA] = _searched(decomposition, lsa_place(places), machine)
     return RankingInputs(corpus, loaded_words, searched, averaged, each_on(machine)), places.corpus_sha256
 
@@ -529,21 +527,19 @@ def lsa_place(places: Places) -> Path:
     return places.corpus_part(DECOMPOSITION.removeprefix("annot-"))
 
 
-def _lsa(
-    corpus: Corpus,
-    place: Path,
-    *,
-    memory: int,
-    advance: Advance,
-    earlier: tuple[Corpus, Vectors, str] | None = None,
-) -> Vectors:
-    """The decomposition of this corpus. earlier: an earlier version with its hash and its decomposition, whose basis is
-    kept; terms that it does not have get zeros."""
+def _lsa(places: Places, corpus: Corpus, trained_on: Callable[[], Corpus], *, memory: int, advance: Advance) -> Vectors:
+    """The decomposition of this corpus. trained_on: gives the version whose basis is kept, if there is one; terms that
+    it does not have get zeros."""
+    place = lsa_place(places)
     if not place.is_dir():
-        if earlier is None:
+        if places.kept is None:
             basis, facts = word_vectors.fit(corpus, **LSA_SETTINGS, memory=memory, advance=advance)
         else:
-            basis, facts = _kept_basis(corpus, *earlier)
+            earlier = trained_on()
+            fitted = _lsa(places.kept, earlier, trained_on, memory=memory, advance=advance)
+            basis = _basis_for(corpus, earlier, fitted)
+            fitted_to = {"fitted_to_corpus": places.kept.corpus_sha256}
+            facts = {"space": fitted.space, "facts": {**fitted.facts, **fitted_to}}
         arrays: dict[str, array_files.Array | array_files.Blocks] = {
             "vectors": word_vectors.documents(corpus, basis),
             "basis": basis,
@@ -556,16 +552,13 @@ def _lsa(
     return Vectors(ids, stored_arrays["vectors"], LSA, space, "cosine", facts, basis=stored_arrays["basis"])
 
 
-def _kept_basis(
-    corpus: Corpus, earlier: Corpus, fitted: Vectors, sha256: str
-) -> tuple[NDArray[np.float32], dict[str, Any]]:
-    """Basis of an earlier version of the corpus with a row for each term of this one, and its facts."""
+def _basis_for(corpus: Corpus, earlier: Corpus, fitted: Vectors) -> NDArray[np.float32]:
+    """The basis of an earlier version of the corpus, with a row for each term of this one."""
     import pyarrow.compute as pc
 
     assert fitted.basis is not None, "a decomposition has a basis"
     rows = array_files.numbers(pc.fill_null(pc.index_in(corpus.tokens("terms"), value_set=earlier.tokens("terms")), -1))
-    basis = np.where(rows[:, None] >= 0, fitted.basis[rows], np.float32(0))
-    return basis, {"space": fitted.space, "facts": {**fitted.facts, "fitted_to_corpus": sha256}}
+    return np.where(rows[:, None] >= 0, fitted.basis[rows], np.float32(0))
 
 
 @dataclass(frozen=True, slots=True)
