@@ -273,12 +273,15 @@ def scores_before_topups(evaluated: EvaluatedRuns) -> Iterator[Table]:
         )
 
 
-def scores_by_version(evaluated: EvaluatedRuns) -> Iterator[Table]:
-    """Scores of each run on each version of the corpus, with the differences and their parts, if there are several."""
+def scores_by_version(evaluated: EvaluatedRuns, facet: str | None = None) -> Iterator[Table]:
+    """Scores of each run on each version of the corpus, with the differences and their parts, if there are several.
+
+    facet: on this one alone.
+    """
     if evaluated.by_version:
         yield table(
             "by-version",
-            evaluated.by_version,
+            [row for row in evaluated.by_version if facet in (None, row.facet)],
             [
                 facet_column(lambda row: row.facet, evaluated.words),
                 Column("Run", lambda row: row.run),
