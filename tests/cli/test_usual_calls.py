@@ -30,6 +30,8 @@ RENDERED_ELSEWHERE = {
     # A sample, a draft, trials, and studies of which something is not true: tests in `publish/`, `judging/`, and
     # `test_trials_told.py`.
     *("evaluate_sample.py.j2", "sample.j2", "states.j2", "missing.md.j2", "untrue.md.j2", "trials.j2", "analyses.j2"),
+    # A corpus of several versions: tests in `report/`.
+    "over_time.j2",
 }
 OTHER_CALLS = (
     ("made", "init new"),
@@ -91,6 +93,8 @@ def test_one_json_object_on_stdout_and_a_second_run_changes_nothing(name: str, s
     usual = USUAL[name]
     folder = study(usual.stage)
     usual.prepare(folder)
+    if name in DRY and name != "init":
+        dry_run_touches_nothing(name, folder)
     first = annot_done(*name.split(), *usual.typed.split(), "--json", folder=folder)
     record = json.loads(first.stdout, parse_constant=refuse_constant)
     assert list(record) == ["annot", "version", "command", "data"]
@@ -120,16 +124,17 @@ def test_every_template_is_rendered_by_a_call(
     assert TEMPLATES.keys() - rendered <= RENDERED_ELSEWHERE
 
 
-@pytest.mark.parametrize("name", DRY)
-def test_a_dry_run_says_what_would_be_done_and_touches_nothing(name: str, study: Callable[[str], Path]) -> None:
-    usual = USUAL[name]
-    folder = study(usual.stage)
-    usual.prepare(folder)
-    if name == "init":
-        (folder / "annot.toml").unlink()
-        (folder / "annot.db").unlink()
+def test_a_dry_run_of_init_says_what_would_be_made_and_makes_nothing(study: Callable[[str], Path]) -> None:
+    folder = study(USUAL["init"].stage)
+    (folder / "annot.toml").unlink()
+    (folder / "annot.db").unlink()
+    dry_run_touches_nothing("init", folder)
+
+
+def dry_run_touches_nothing(name: str, folder: Path) -> None:
+    """A dry run says what would be done, and leaves the study as it was."""
     before = snapshot(folder)
-    arguments = [*name.split(), *usual.typed.replace("--dry-run", "").split()]
+    arguments = [*name.split(), *USUAL[name].typed.replace("--dry-run", "").split()]
     dry = annot_done(*arguments, "--dry-run", folder=folder)
     assert not difference(before, snapshot(folder))
     assert dry.stderr.startswith("dry run: ")

@@ -109,7 +109,7 @@ def test_csfcubes_papers_get_the_labels_that_crfsuite_gives(
     abstracts = [json.loads(line)["abstract"] for line in lines]
     assert len(abstracts) == 3368
     for labeller, plainly in (shipped, small):
-        assert labelled_together(labeller, abstracts) == [plainly.label(one) for one in abstracts]
+        assert labelled_together(labeller, abstracts[::3]) == [plainly.label(one) for one in abstracts[::3]]
 
 
 @pytest.mark.parametrize("name", ["train", "dev"])

@@ -156,14 +156,13 @@ def test_a_watch_does_not_end_while_a_round_is_refused(judged: World) -> None:
             refuse(judged, "judge", "a1")
         assert len(waits) < 5
 
-    watch(
-        lambda seen: pull_sent(judged.ws, advance=quietly, rounds=exchange.WATCHED, cursors=seen)[0],
+    pulls = watch(
+        lambda cursors: pull_sent(judged.ws, advance=quietly, rounds=exchange.WATCHED, cursors=cursors)[0],
         every=1,
         wait=wait,
-        show=lambda pulled: None,
         tell=lambda text: None,
-        after=lambda came, why: None,
     )
+    assert all(isinstance(news, PullResult) for news, _ in pulls)
     assert len(judged.grades()) == 10
 
 

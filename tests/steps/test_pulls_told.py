@@ -45,14 +45,10 @@ class Watched:
                 raise one
             return one
 
-        exchange.watch(
-            pulled,
-            every=60.0,
-            wait=self.waited.append,
-            show=self.shown.append,
-            tell=self.told.append,
-            after=lambda *one: self.after.append(one),
-        )
+        for news, trouble in exchange.watch(pulled, every=60.0, wait=self.waited.append, tell=self.told.append):
+            if news.assessors or news.notes:
+                self.shown.append(news)
+            self.after.append((bool(news.assessors), trouble))
 
 
 def test_a_watch_shows_what_is_new_until_nothing_is_open() -> None:

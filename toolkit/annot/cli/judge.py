@@ -547,35 +547,30 @@ def _watch(ws: "Workspace", *, as_json: bool) -> None:
         lost = () if finding is None else (f"{finding.message}; `annot pull` lists them",)
         return replace(pulled, notes=(*pulled.notes, *(error.message for error in refused), *lost))
 
-    def show(pulled: "PullResult") -> None:
-        emit("pull", Output(pulled, step.told(pulled, now=datetime.now()), pulled.notes), as_json=as_json)
-
-    unwritten, named = "", False
-
-    def after(news: bool, trouble: str) -> None:
-        nonlocal unwritten, named
-        if news:
-            keep_backup(ws, "after pull", apart=BETWEEN_BACKUPS)
-        try:
-            page.renew(news=news, trouble=trouble)
-            if not named:
-                say(f"page: {page.path.as_uri()}")
-            named = True
-        except (AnnotError, OSError) as error:
-            # The answers come in all the same.
-            if str(error) != unwritten:
-                say(f"could not write the status page: {error}")
-            unwritten = str(error)
-        if not as_json:
-            WAITING.stay(f"{datetime.now():%H:%M:%S}  {trouble or page.line}")
-
     def finish() -> None:
         keep_backup(ws, "after pull")
         with suppress(AnnotError, OSError):
             page.finish()
 
+    unwritten, named = "", False
     try:
-        step.watch(pull, every=every, wait=time.sleep, show=show, tell=say, after=after)
+        for news, trouble in step.watch(pull, every=every, wait=time.sleep, tell=say):
+            if news.assessors or news.notes:
+                emit("pull", Output(news, step.told(news, now=datetime.now()), news.notes), as_json=as_json)
+            if news.assessors:
+                keep_backup(ws, "after pull", apart=BETWEEN_BACKUPS)
+            try:
+                page.renew(news=bool(news.assessors), trouble=trouble)
+                if not named:
+                    say(f"page: {page.path.as_uri()}")
+                named = True
+            except (AnnotError, OSError) as error:
+                # The answers come in all the same.
+                if str(error) != unwritten:
+                    say(f"could not write the status page: {error}")
+                unwritten = str(error)
+            if not as_json:
+                WAITING.stay(f"{datetime.now():%H:%M:%S}  {trouble or page.line}")
     except KeyboardInterrupt:
         finish()
         say("stopped watching; what was pulled is kept")

@@ -189,15 +189,16 @@ def put_judged_pools(
         (topic_id, row.document, None) for row in rows if (topic_id := queries[row.query].topic_id) in with_text
     )
     current, hashes = read_pools(session), read_rankings_sha256(session)
+    grown: dict[str, Pool] = {}
     outside = 0
     for topic_id, judged in documents.items():
         existing = current.get(topic_id)
         entries = existing.entries if existing else ()
         new = judged.keys() - {entry.doc_id for entry in entries}
-        if existing and existing.methods != (METHOD,):
+        if existing and not (new and existing.methods == (METHOD,)):
             outside += len(new)
             continue
-        current[topic_id] = Pool(
+        grown[topic_id] = Pool(
             topic_id=topic_id,
             mode="blocks",
             per_method=None,
@@ -210,7 +211,8 @@ def put_judged_pools(
             entries=(*entries, *(PoolEntry(doc, Draw(METHOD, None, None, None)) for doc in judged if doc in new)),
         )
         hashes.setdefault(topic_id, METHOD)
-    replace_pools(session, current.values(), rankings_sha256=hashes)
+    if grown:
+        replace_pools(session, (current | grown).values(), rankings_sha256=hashes)
     return outside
 
 

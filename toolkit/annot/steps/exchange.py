@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from annot.base.errors import AnnotError, BusyError, MissingInput, StudioError
 from annot.base.names import counted
 from annot.base.records import Advance
 from annot.judging.exchange import audit, collecting, outgoing
-from annot.judging.exchange.collecting import NO_OPTIONS, Round, RoundOptions, pull_round
+from annot.judging.exchange.collecting import NO_OPTIONS, Cursors, Round, RoundOptions, pull_round
 from annot.judging.exchange.sending import PushResult, SentProject, send_outgoing
 from annot.judging.rounds import ROUNDS, check_options, round_of
 from annot.publishing.so_far import write_pages
@@ -97,7 +97,7 @@ def pull(
     round: str,
     advance: Advance,
     options: RoundOptions = NO_OPTIONS,
-    cursors: dict[int, collecting.PullCursor] | None = None,
+    cursors: Cursors | None = None,
 ) -> collecting.PullResult:
     """Fetch the annotations of every project of the round, and record the answers and their consequences.
 
@@ -120,7 +120,7 @@ def pull_sent(
     options: RoundOptions = NO_OPTIONS,
     rounds: Sequence[Round] = tuple(ROUNDS.values()),
     named: str | None = None,
-    cursors: dict[int, collecting.PullCursor] | None = None,
+    cursors: Cursors | None = None,
 ) -> tuple[collecting.PullResult, tuple[AnnotError, ...]]:
     """Pull every round that was sent, or the one `named`; an error of one round does not stop the others.
 
@@ -171,25 +171,24 @@ def _with_pages(ws: Workspace, pulled: collecting.PullResult, options: RoundOpti
 
 
 def watch(
-    pull: Callable[[dict[int, collecting.PullCursor]], collecting.PullResult],
+    pull: Callable[[Cursors], collecting.PullResult],
     *,
     every: float,
     wait: Callable[[float], None],
-    show: Callable[[collecting.PullResult], None],
     tell: Callable[[str], None],
-    after: Callable[[bool, str], None],
-) -> None:
-    """Pull, show the news, wait and repeat, until every planned judgement is there.
+) -> Iterator[tuple[collecting.PullResult, str]]:
+    """Pull, wait and repeat, until every planned judgement is there.
 
-    pull: gets what earlier pulls have seen, as `exchange.collecting.collect` keeps it.
+    Yields after each pull the people with something new and the notes that were not there before, and the reason why
+    the pull did not succeed, or "".
+
+    pull: takes the cursors of earlier pulls, as `exchange.collecting.collect` keeps them.
     every: seconds from one pull to the next; wait: waits at most so long.
-    show: is given the people with something new, and the notes that were not shown before.
-    after: called after each pull: whether it brought something, and why it did not succeed, or "".
 
     A server that is away after the first pull is waited for, and so is another command that is changing the study; what
     is waited for is reported once. Raises StudioError if the first pull finds no server.
     """
-    cursors: dict[int, collecting.PullCursor] = {}
+    cursors: Cursors = {}
     shown: set[str] = set()
     first, trouble = True, ""
     while True:
@@ -203,7 +202,7 @@ def watch(
             before, trouble = trouble, "busy" if isinstance(error, BusyError) else "away"
             if trouble != before:
                 tell(f"{error.message}; trying again every {every:g} s")
-            after(False, error.message)
+            yield collecting.PullResult((), ()), error.message
         else:
             if trouble:
                 tell("pulling again")
@@ -211,9 +210,7 @@ def watch(
             notes = tuple(note for note in pulled.notes if note not in shown)
             shown.update(notes)
             rows = tuple(row for row in pulled.assessors if row.new or row.changed)
-            if rows or notes:
-                show(collecting.PullResult(rows, notes, open=pulled.open))
-            after(bool(rows), "")
+            yield collecting.PullResult(rows, notes, open=pulled.open), ""
             if pulled.open == 0:
                 return
         wait(every)

@@ -280,15 +280,12 @@ def _state(ws: Workspace, person: str | None) -> State:
     folder = servers.studio_folder(ws, person)
     elsewhere = person is not None and servers.is_elsewhere(ws, person)
     running = None if elsewhere else server.status(folder)
+    address = "" if running is None else server.address_of(folder) or running.url
     return State(
         running=running is not None,
         healthy=running is not None and running.healthy,
         installed=server.installed(os.environ) is not None,
-        url=servers.place_of(ws, person).url
-        if elsewhere
-        else ""
-        if running is None
-        else server.address_of(folder) or running.url,
+        url=servers.place_of(ws, person).url if elsewhere else address,
         data=folder / "data",
         administrator=folder / "admin.json",
         passwords=servers.passwords_file(ws, person),

@@ -74,9 +74,10 @@ def topic_content(topic: Topic) -> str:
     return as_json(shown | {"fields": dict(topic.fields)})
 
 
-def screen_content(kind: Screen, config: str, inputs: dict[str, Any]) -> str:
+def screen_content(ws: Workspace, kind: Screen, words: Words) -> str:
     """Configuration of a screen, and its inputs (`annot.study.guidelines.screen_inputs`)."""
-    return as_json({"config": config, "kind": kind, "inputs": inputs})
+    inputs = guidelines.screen_inputs(ws, kind, words)
+    return as_json({"config": guidelines.screen(ws, kind, words), "kind": kind, "inputs": inputs})
 
 
 # ----------------------------------------------------------------------------------------------------------------------

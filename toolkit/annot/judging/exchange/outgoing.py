@@ -236,12 +236,7 @@ def _content_now(ws: Workspace, change: shown_versions.ShownChange) -> str:
         return (
             shown_versions.facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
         )
-    return _screen_content(ws, cast("Screen", subject), guidelines.words_in(ws, language))
-
-
-def _screen_content(ws: Workspace, kind: Screen, words: Words) -> str:
-    config = guidelines.screen(ws, kind, words)
-    return shown_versions.screen_content(kind, config, guidelines.screen_inputs(ws, kind, words))
+    return shown_versions.screen_content(ws, cast("Screen", subject), guidelines.words_in(ws, language))
 
 
 def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
@@ -651,7 +646,7 @@ def form_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None, words
         fold_after=ws.settings.screen.fold_after if unlabelled else None,
         words=words,
     )
-    screen = _screen_content(ws, part.screen, words)
+    screen = shown_versions.screen_content(ws, part.screen, words)
     form = TaskForm(part, json.loads(screen)["config"], instructions, words)
     if material is None:
         return form

@@ -12,7 +12,6 @@ from annot.base.settings import CollectionSettings
 from annot.base.stats.values import Estimate
 from annot.base.words import ENGLISH, ENGLISH_CODE, Words
 from annot.judging.comments import Meeting
-from annot.labelstudio.tasks import IN_ENGLISH
 from annot.measuring.agreement.estimates import TOGETHER, GroupAgreement
 from annot.measuring.reusability import JUDGED, MOST_PAPERS, Certificate
 from annot.publishing.report import cells, side_by_side
@@ -151,11 +150,12 @@ def meeting_page(
         """The pair of a row."""
 
         def query(row: Row) -> str:
-            topic = query_papers[judgement(row).query_id]
-            return _title(topics, topic, judgement(row).query_id, screens.collection, say)
+            query_id = judgement(row).query_id
+            return _title(topics.get(query_papers[query_id]), query_id, screens.collection, say)
 
         def document(row: Row) -> str:
-            return _title(titles, judgement(row).doc_id, judgement(row).doc_id, screens.collection, say)
+            doc_id = judgement(row).doc_id
+            return _title(titles.get(doc_id), doc_id, screens.collection, say)
 
         facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
         return [facet, Column(heads[0], query), Column(heads[1], document)]
@@ -269,14 +269,8 @@ def _answer(answer: Judgement, say: Words) -> str:
     return say("task.could_not", reason=say.choice(reason or "")) if answer.grade is None else str(answer.grade)
 
 
-def _title(
-    texts: Mapping[str, Paper | Topic],
-    topic_or_doc: str,
-    name: str,
-    collection: CollectionSettings = IN_ENGLISH,
-    say: Words = ENGLISH,
-) -> str:
-    text = texts.get(topic_or_doc)
+def _title(text: Paper | Topic | None, name: str, collection: CollectionSettings, say: Words) -> str:
+    """The title of a text with its name; the name alone if there is no title."""
     return side_by_side.text_cell(f"{text.title} ({name})", text, collection, say) if text and text.title else name
 
 
