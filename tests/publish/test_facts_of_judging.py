@@ -363,6 +363,7 @@ def test_everything_that_figures_come_from_has_its_hash(monkeypatch: pytest.Monk
         "rankings_sha256": {"p1": "aa", "p2": "bb"},
         "runs": [SimpleNamespace(tag="bm25", sha256="cc")],
         "ws": SimpleNamespace(corpus="the corpus"),
+        "version": None,
     }
 
     def hashes(papers: int, ranked: str | None = None, **changes: Any) -> list[tuple[str, str]]:

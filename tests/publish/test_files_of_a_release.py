@@ -21,7 +21,8 @@ def sha256(text: str) -> str:
 
 
 def study(folder: Path, *runs: StoredRun) -> Any:
-    return SimpleNamespace(ws=SimpleNamespace(runs=folder, run_file=lambda tag: folder / f"{tag}.run"), runs=runs)
+    ws = SimpleNamespace(run_file=lambda tag: folder / f"{tag}.run")
+    return SimpleNamespace(ws=ws, runs=runs, run_files=tuple(sorted(folder.glob("*.run"))))
 
 
 def test_a_run_goes_out_with_what_is_known_of_it(tmp_path: Path) -> None:

@@ -26,19 +26,19 @@ def release(tmp_path: Path) -> Path:
 
 def refused(folder: Path, name: str = "demo") -> InputError:
     with pytest.raises(InputError) as caught:
-        check_folder(folder, name=name)
+        check_folder(folder, name)
     return caught.value
 
 
 def test_nothing_an_empty_folder_and_an_untouched_release_may_be_written_over(release: Path, tmp_path: Path) -> None:
-    check_folder(release, name="demo")
-    check_folder(tmp_path / "nothing", name="demo")
+    check_folder(release, "demo")
+    check_folder(tmp_path / "nothing", "demo")
     (tmp_path / "empty").mkdir()
-    check_folder(tmp_path / "empty", name="demo")
+    check_folder(tmp_path / "empty", "demo")
     passed_over = release / released_files.PASSED_OVER
     passed_over.mkdir()
     (passed_over / "x").write_text("")
-    check_folder(release, name="demo")
+    check_folder(release, "demo")
 
 
 def test_a_changed_file_and_a_new_one_are_told_apart(release: Path) -> None:

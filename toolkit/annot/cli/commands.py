@@ -550,8 +550,13 @@ def _nouns(ws: "Workspace | None") -> Callable[[str], str]:
         from annot.study.workspace import vocabulary_of
 
         with suppress(AnnotError):
-            if not (words := vocabulary_of(ws)).nested:
-                return words.said
+            words = vocabulary_of(ws)
+            if words.nested:
+                return str
+            if words.document == "paper":
+                return lambda text: text.replace("query paper", words.topic)
+            # A message of such a study that names query papers is about papers.
+            return lambda text: "query paper".join(map(words.said, text.split("query paper")))
     return str
 
 

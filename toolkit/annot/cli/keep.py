@@ -141,9 +141,14 @@ def release(
     draft: Annotated[
         bool, flag("--draft", "Write an incomplete release, marked as a draft, with a list of what is missing.")
     ] = False,
+    corpus: options.CorpusOption = None,
     dry_run: options.DryRunOption = False,
 ) -> Output:
-    """Write the release: data in five formats, judgements under pseudonyms, dataset card, datasheet and checksums."""
+    """Write the release: data in five formats, judgements under pseudonyms, dataset card, datasheet and checksums.
+
+    If the corpus has versions, each has a complete release in a folder of its name; what was released of an earlier one
+    stays as it is, unless --corpus names it.
+    """
     from annot.steps import publish as step
 
     # The study changes only if consent is put on record.
@@ -161,9 +166,10 @@ def release(
             draft=draft,
             dry_run=dry_run,
             may_publish=_may_publish if is_attended() else None,
+            corpus=corpus,
         )
     notes = [*done.notes, *(f"missing: {part}" for part in done.missing)]
-    notes += [] if draft or dry_run else step.how_to_upload(ws, folder)
+    notes += [] if draft or dry_run else step.how_to_upload(ws, done.folder)
     return Output(done, output.table(step.FILES, done.files.items()), notes)
 
 

@@ -113,12 +113,16 @@ def write_plan(ws: Workspace, assignments: Iterable[Assignment], *, frozen: Froz
         return
     frozen = frozen_hashes(ws) if frozen is None else frozen
     write_file(path, plan_lines(assignments))
-    drawn = ws.pools / "manifest.json"
-    inputs = {"pools/manifest.json": sha256_of(drawn)} if drawn.is_file() else {}
     judging = ws.settings.judging
     facts = {name: getattr(judging, name) for name in ("per_pair", "assignment", "repeats")}
     facts |= {"seed": ws.settings.seed} | ({"frozen_ranks": frozen} if frozen else {})
-    write_manifest(manifest, files=[path], inputs=inputs, facts=facts)
+    write_manifest(manifest, files=[path], inputs=inputs_of(ws), facts=facts)
+
+
+def inputs_of(ws: Workspace) -> dict[str, str]:
+    """Hashes of the files that the plan rests on, for its manifest."""
+    drawn = ws.pools / "manifest.json"
+    return {"pools/manifest.json": sha256_of(drawn)} if drawn.is_file() else {}
 
 
 def adjudicators_of(session: Session) -> dict[Pair, set[str]]:

@@ -502,17 +502,13 @@ def with_earlier(
         version = read_version(snapshot.ws, name)
         try:
             of_version = {tag: run for tag, run in runs_of(version).items() if tag in runs or not named}
-            lacking = sorted(runs.keys() - of_version.keys())
             if of_version:
                 then[name] = evaluation_of(version, of_version, exported_qrels(version), **how)
+            if lacking := " ".join(sorted(runs.keys() - of_version.keys())):
+                remedy = f"`annot run {lacking} --corpus {name}` makes runs of systems that are known here"
+                notes.append(f"{lacking}: not run on version {name} of the corpus; {remedy}")
         except MissingInput as error:
             notes.append(f"no scores on version {name} of the corpus: {error.message}; {error.hint}")
-            lacking = []
-        if lacking:
-            notes.append(
-                f"{', '.join(lacking)}: not run on version {name} of the corpus; "
-                f"`annot run {' '.join(lacking)} --corpus {name}` makes runs of systems that are known here"
-            )
     systems = {run.tag: run.system for run in snapshot.runs}
     by_version = version_scores(then | {corpus: evaluated}, systems) if then else ()
     return replace(evaluated, by_version=by_version, notes=(*evaluated.notes, *notes))

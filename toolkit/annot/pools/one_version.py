@@ -14,7 +14,7 @@ from annot.base.records import Pool
 from annot.pools.pooling import pool_in_version
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, read_accepted, read_returned
 from annot.store.models import CorpusVersion, Session, StoredRun
-from annot.store.papers import ids_after
+from annot.store.papers import count_papers, ids_after
 from annot.store.pools import is_after, read_corpus_versions, read_withdrawn
 from annot.study.outcome import Pair, outcome_from, rushed_pairs
 from annot.study.snapshot import OneVersion, Snapshot, came_with, documents_in, has_pair, snapshot_of
@@ -44,7 +44,9 @@ def limited(session: Session, whole: Snapshot, corpus: str) -> Snapshot:
     queries = tuple(query for query in whole.queries if query.query_id in documents or not later)
     topics, names = {query.topic_id for query in queries}, {query.query_id for query in queries}
     gone = (row.doc_id for row in read_withdrawn(session).values() if not is_after(versions, row.version, corpus))
-    outside = frozenset((*gone, *(ids_after(whole.ws.corpus, later[0].after) if later else ()))) - topics
+    came = tuple(ids_after(whole.ws.corpus, later[0].after)) if later else ()
+    outside = frozenset((*gone, *came)) - topics
+    size = count_papers(whole.ws.corpus) - len(came)
     runs, files = _runs(whole, corpus, earlier=bool(later))
     pools = {name: _pool_in(pool, versions, corpus, outside) for name, pool in _among(whole.pools, topics).items()}
     sample = whole.sample
@@ -62,7 +64,7 @@ def limited(session: Session, whole: Snapshot, corpus: str) -> Snapshot:
         texts=_among(whole.texts, topics),
         sample=sample and sample._replace(pairs=_among(sample.pairs, set(filter(has, sample.pairs)))),
         corpora=whole.corpora[: whole.corpora.index(corpus) + 1],
-        version=OneVersion(whole.ws.qrels_of(corpus) if later else whole.ws.qrels, files, outside),
+        version=OneVersion(whole.ws.qrels_of(corpus) if later else whole.ws.qrels, files, size, outside),
     )
 
 

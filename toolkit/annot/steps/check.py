@@ -24,6 +24,7 @@ from annot.judging.states import STATES, Examination, lines_of_state
 from annot.labelstudio import front, http_client, server
 from annot.labelstudio.accounts import PASSWORDS, SECRET_KEYS, read_passwords
 from annot.pools.chain import LINKS
+from annot.pools.one_version import read_version
 from annot.publishing.release import parts, released_files
 from annot.publishing.report import tables, terminal
 from annot.store import database, shown
@@ -221,30 +222,35 @@ def _release_faults(ws: Workspace, folder: Path) -> Iterator[str]:
     if not folder.is_dir():
         yield f"{folder}: {'a file' if folder.exists() else 'no such folder'}, expected the folder of a release"
         return
+    study, name = snapshot.read_snapshot(ws), ws.settings.collection.name
+    if of_versions := [folder / corpus for corpus in study.corpora if (folder / corpus).is_dir()]:
+        for of_version in of_versions:
+            yield from _release_faults(ws, of_version)
+        return
+    if folder.resolve().name in study.corpora:
+        study = read_version(ws, folder.resolve().name)
     try:
-        released_files.check_folder(folder, name=dataset_id(ws.settings.collection.name))
+        released_files.check_folder(folder, dataset_id(name), dataset_id(f"{name}-{folder.resolve().name}"))
     except InputError as error:
         yield from (f"{folder}/{fault}" for fault in error.faults)
         if not error.faults:
             yield error.message
+    yield from _differing(folder, study)
+
+
+def _differing(folder: Path, study: snapshot.Snapshot) -> Iterator[str]:
+    """Files of a release that are missing, or are not those of the study."""
     sums = folder / released_files.SUMS_FILE
     listed = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
+    sources = {"qrels.txt": study.qrels_file, **{f"runs/{path.name}": path for path in study.run_files}}
     for name in (line.partition("  ")[2] for line in listed):
-        path, source = folder / name, ws.exports / name
+        path, source = folder / name, sources.get(name)
         if not is_named_inside(path, folder) or not path.is_file():
             yield f"{folder}/{name}: missing"
-        elif name == parts.SAMPLE_FILE and path.read_bytes() != _sample_now(ws):
+        elif name == parts.SAMPLE_FILE and path.read_text(encoding="utf-8") != parts.sample_files(study).get(name, ""):
             yield f"{folder}/{name}: differs from the sample on record; `annot release` updates it"
-        elif (
-            (name == "qrels.txt" or name.endswith(".run"))
-            and source.is_file()
-            and path.read_bytes() != source.read_bytes()
-        ):
-            yield f"{folder}/{name}: differs from {source.relative_to(ws.root)}; `annot release` updates it"
-
-
-def _sample_now(ws: Workspace) -> bytes:
-    return parts.sample_files(snapshot.read_snapshot(ws)).get(parts.SAMPLE_FILE, "").encode("utf-8")
+        elif source and source.is_file() and path.read_bytes() != source.read_bytes():
+            yield f"{folder}/{name}: differs from {source.relative_to(study.ws.root)}; `annot release` updates it"
 
 
 # ----------------------------------------------------------------------------------------------------------------------

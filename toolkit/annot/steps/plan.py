@@ -154,7 +154,10 @@ def _write_file(
     frozen = pool_samples.kept_hashes(known_hashes, before=snapshot.sample, after=sample)
     in_file = file.is_file() and sha256_of(file) == plan_on_record.plan_sha256(assignments)
     new = set(assignments) - set(snapshot.assignments)
-    if new or not in_file or frozen != known_hashes:
+    manifest = ws.pools / plan_on_record.MANIFEST_FILE
+    # Pools that were drawn again have a file of their own even if no pair came.
+    rests_on = read_manifest(manifest, hint="").get("inputs") if manifest.is_file() else None
+    if new or not in_file or frozen != known_hashes or rests_on != plan_on_record.inputs_of(ws):
         seed = ws.settings.seed if new or snapshot.plan is None else snapshot.plan.seed
         plan_on_record.write_plan(ws.replaced(seed=seed), assignments, frozen=frozen)
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from annot.base.errors import FindingError, InputError, MissingInput
 from annot.base.names import check_name, counted
 from annot.base.records import Assignment, Judgement, Paper, Ranking
+from annot.base.settings import CollectionSettings
 from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats import beir, trec
@@ -23,6 +27,7 @@ from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
+from annot.pools.one_version import limited
 from annot.publishing import paper
 from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
 from annot.publishing.release import citing, collection_facts, leaks, prose, released_files
@@ -32,12 +37,13 @@ from annot.publishing.report.notices import RESTS_ON, notices
 from annot.publishing.report.sections.whole import tables
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Column, Columns, Table
-from annot.publishing.terms import terms_of
+from annot.publishing.terms import Terms, terms_of
 from annot.store import facet_labels, papers, people, projects, trials
 from annot.store.models import Notice, Session, StoredRound
+from annot.store.pools import read_corpus_versions
 from annot.study import snapshot as snapshots
 from annot.study.outcome import Pair
-from annot.study.provenance import ANSWERS_FILE, note
+from annot.study.provenance import ANSWERS_FILE, States, note
 from annot.study.workspace import Workspace, read_kinds, remove_dead_stages, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -367,9 +373,12 @@ def release(
     consented: str | None = None,
     consenting: Sequence[str] = (),
     may_publish: Callable[[Sequence[str]], bool] | None = None,
+    corpus: str | None = None,
 ) -> ReleaseResult:
     """Write the release into `folder`, which must be new, empty or an earlier release of this collection.
 
+    If the corpus has versions, each has a folder of its name in it that is complete; what was released of an earlier
+    version stays as it is. corpus: this version alone, again if it was released before.
     with_text: include titles and abstracts; None includes them if `collection.text_licence` is set.
     licence, published: None takes annot.toml's. allowed: texts that are meant to be public although they look like an
     identity. draft: write an incomplete release; its title and description mark it as a
@@ -384,14 +393,97 @@ def release(
     # A release that was killed may have left its folder next to its place.
     remove_dead_stages(ws.root)
     snapshots.refuse_qrels_of_models(ws)
-    released_files.check_folder(folder, name=beir.dataset_id(ws.settings.collection.name))
+    names, kept = _versions_to_release(ws, folder, corpus)
+    terms_for = partial(terms_of, with_text=with_text, licence=licence, published=published)
+    agree = partial(_agreed, consented=consented, consenting=consenting)
+    parts = [
+        _prepared(ws, folder, name, terms_for=terms_for, agree=agree, allowed=allowed, draft=draft) for name in names
+    ]
+    missing, revealing, mentions = map(_together, zip(*(part.found for part in parts), strict=True))
+    notes, last = _together(part.notes for part in parts), parts[-1]
+    notes += tuple(f"version {name} was released before and stays as it is" for name in kept)
+    if dry_run:
+        notes = (*notes, *map("a text of a person has {}".format, mentions))
+        mentions = ()
+    _refuse(() if draft else missing, revealing, mentions, may_publish=may_publish)
+    if not last.terms.published:
+        notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
+    if last.agreed and not dry_run:
+        with ws.writing() as session:
+            people.record_notices(session, last.agreed)
+    for part in () if dry_run else parts:
+        released_files.write_folder(ws.root, part.folder, part.files)
+    if not (dry_run or draft):
+        note(ws, "release", last.states, folder=os.path.relpath(last.folder, ws.root))
+    sizes = {
+        (part.folder / path).relative_to(folder).as_posix(): (len(content), hashlib.sha256(content).hexdigest())
+        for part in parts
+        for path, content in part.files.items()
+    }
+    return ReleaseResult(last.folder, last.terms.with_text, last.terms.licence, sizes, notes, missing)
+
+
+def _versions_to_release(ws: Workspace, folder: Path, corpus: str | None) -> tuple[Sequence[str | None], Sequence[str]]:
+    """The versions of the corpus to release, or None if it has only one; and those that were released and stay."""
+    with ws.reading() as session:
+        versions = [version.version for version in read_corpus_versions(session)]
+    if corpus is not None:
+        check_name(corpus, versions, what="--corpus")
+    if corpus or not versions:
+        return [corpus], []
+    kept = [name for name in versions[:-1] if released_files.is_final(folder / name)]
+    return [name for name in versions if name not in kept], kept
+
+
+def _together(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """All of these in one list, each once."""
+    return tuple(dict.fromkeys(chain.from_iterable(parts)))
+
+
+class _Prepared(NamedTuple):
+    """A complete release in memory: of one version of the corpus, or of a corpus that has only one."""
+
+    folder: Path
+    files: Mapping[str, bytes]
+    terms: Terms
+    notes: tuple[str, ...]
+    found: tuple[Sequence[str], Sequence[str], Sequence[str]]
+    """Missing parts, places that would reveal people, and names in texts."""
+    agreed: tuple[Notice, ...]
+    states: States
+
+
+def _prepared(
+    ws: Workspace,
+    folder: Path,
+    version: str | None,
+    *,
+    terms_for: Callable[[CollectionSettings], tuple[Terms, Sequence[str]]],
+    agree: Callable[[snapshots.Snapshot], tuple[Notice, ...]],
+    allowed: Sequence[str],
+    draft: bool,
+) -> _Prepared:
+    """Make the files of a release for `folder`, or for the one in it that has the name of the version."""
+    ids = [beir.dataset_id(ws.settings.collection.name)]
+    limit: snapshots.Limit = snapshots.whole
+    if version is not None:
+        if (folder / released_files.SUMS_FILE).is_file():
+            raise InputError(
+                f"{folder}: a release from before the corpus had versions, expected a folder with one for each",
+                hint="name another folder, and move this one into it under the name of the first version",
+            )
+        collection, folder, limit = ws.settings.collection, folder / version, partial(limited, corpus=version)
+        name, title = f"{collection.name}-{version}", f"{collection.title}, version {version}"
+        ws = ws.replaced("collection", name=name, title=title)
+        ids.append(beir.dataset_id(name))
+    released_files.check_folder(folder, *ids)
     answers = prose.read_answers(ws)
-    snapshot, records = snapshots.read_for_release(_as_draft(ws) if draft else ws)
-    agreed = _agreed(snapshot, consented, consenting)
+    snapshot, records = snapshots.read_for_release(_as_draft(ws) if draft else ws, limit)
+    agreed = agree(snapshot)
     snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
     words = PublishedWords(snapshot)
     corpus = tuple(papers.read_papers(ws.corpus)) if ws.has_corpus else ()
-    terms, unnamed = terms_of(ws.settings.collection, with_text=with_text, licence=licence, published=published)
+    terms, unnamed = terms_for(ws.settings.collection)
     lacking = [*_papers_missing(snapshot, corpus), *(_texts_missing(snapshot) if terms.with_text else ())]
     # Empty texts would be taken for the real ones.
     terms = replace(terms, with_text=terms.with_text and not lacking)
@@ -440,21 +532,7 @@ def release(
     )
     revealing = tuple(_revealing(snapshot, secrets, corpus, files, answers, allowed))
     mentions = leaks.mentioned(texts, leaks.known_people(snapshot, secrets), allowed=allowed, excerpts=not revealing)
-    if dry_run:
-        notes = (*notes, *map("a text of a person has {}".format, mentions))
-        mentions = ()
-    _refuse(() if draft else missing, revealing, mentions, may_publish=may_publish)
-    if not terms.published:
-        notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
-    if agreed and not dry_run:
-        with ws.writing() as session:
-            people.record_notices(session, agreed)
-    if not dry_run:
-        released_files.write_folder(ws.root, folder, files)
-    if not (dry_run or draft):
-        note(ws, "release", snapshot.states, folder=os.path.relpath(folder, ws.root))
-    sizes = {path: (len(content), hashlib.sha256(content).hexdigest()) for path, content in files.items()}
-    return ReleaseResult(folder, terms.with_text, terms.licence, sizes, notes, missing)
+    return _Prepared(folder, files, terms, notes, (missing, revealing, mentions), agreed, snapshot.states)
 
 
 def how_to_upload(ws: Workspace, folder: Path) -> tuple[str, ...]:
@@ -478,6 +556,12 @@ def _not_ready(study: Study, words: PublishedWords, runs_missing: Sequence[str])
     yield from runs_missing
     yield from words.undecided
     yield from snapshots.unfinished(study.snapshot.outcome)
+    file = study.snapshot.qrels_file
+    if study.snapshot.version and file.is_file() and file.read_text("utf-8") != trec.write_qrels(study.outcome.qrels):
+        yield (
+            f"{file.name}: differs from the final grades of now; `annot qrels` writes those of the newest version, and "
+            "what was released of an earlier one stays"
+        )
     for state, shown_by in study.findings.items():
         if state.refused:
             yield from state.lines(shown_by)

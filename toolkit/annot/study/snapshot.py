@@ -183,6 +183,8 @@ class OneVersion(NamedTuple):
     qrels: Path
     runs: tuple[Path, ...]
     """Files of runs: those of an earlier version are in a folder of its name, or left from its time."""
+    papers: int
+    """Papers of the corpus when the next version began, with those that were withdrawn."""
     outside: frozenset[str]
     """Documents that came later, or were withdrawn by then; without papers of queries."""
 
@@ -209,7 +211,12 @@ Limit = Callable[[Session, Snapshot], Snapshot]
 """Function that limits a study to a part of it."""
 
 
-def read_for_release(ws: Workspace, limit: Limit = lambda _, whole: whole) -> tuple[Snapshot, ReleaseRecords]:
+def whole(_session: Session, snapshot: Snapshot) -> Snapshot:
+    """The study without any limit."""
+    return snapshot
+
+
+def read_for_release(ws: Workspace, limit: Limit = whole) -> tuple[Snapshot, ReleaseRecords]:
     """The snapshot and the further records of a release, in one transaction. Raises MissingInput without any
     judgement."""
     with ws.reading() as session:

@@ -453,71 +453,63 @@ def version_scores(evaluated: Mapping[str, EvaluatedRuns], systems: Mapping[str,
     Intervals are the jackknife's over the topics of these queries: a topic leaves all of the means at once.
     """
     newest = list(evaluated.values())[-1]
-    convention, measure = newest.convention, newest.measure
-    before: dict[tuple[str, str], tuple[VersionScore, Average, Mapping[str, float]]] = {}
+    last: dict[tuple[str, str], tuple[VersionScore, _Weighed]] = {}
     scores = []
     for corpus, of_version in evaluated.items():
         values = {
-            tag: {query.query_id: query.values for query in by_convention[convention].queries}
+            tag: {query.query_id: query.values for query in by_convention[newest.convention].queries}
             for tag, by_convention in of_version.evaluations.items()
         }
         tags_of = grouped((systems.get(tag, tag), tag) for tag in values)
         averages = {average.facet: average for average in of_version.averages}
         for line in of_version.lines:
-            if line.convention != convention or line.run == CHANCE:
-                continue
-            average, key = averages[line.facet], (line.facet, line.run)
-            covering = [values[tag] for tag in tags_of[line.run] if values[tag].keys() >= {*average.members}]
-            means = _means(covering, average, measure)
-            score = VersionScore(*key, corpus, line.queries, line.values[measure], line.intervals[measure])
-            if key in before:
-                score = _since(score, average, means, *before[key], level=newest.level)
-            before[key] = score, average, means
-            scores.append(score)
+            if line.convention == newest.convention and line.run != CHANCE:
+                average, key = averages[line.facet], (line.facet, line.run)
+                covering = [values[tag] for tag in tags_of[line.run] if values[tag].keys() >= {*average.members}]
+                figures = line.values[newest.measure], line.intervals[newest.measure]
+                now = _Weighed(average, _means(covering, average, newest.measure))
+                score = VersionScore(*key, corpus, line.queries, *figures)
+                scores.append(_since(score, now, *last[key], level=newest.level) if key in last else score)
+                last[key] = score, now
     facets = [average.facet for average in newest.averages]
-    last = {key: score.value for key, (score, *_) in before.items()}
-    return tuple(sorted(scores, key=lambda row: (facets.index(row.facet), -last[row.facet, row.run], row.run)))
+    return tuple(sorted(scores, key=lambda row: (facets.index(row.facet), -last[row.facet, row.run][0].value, row.run)))
 
 
-def _since(
-    score: VersionScore,
-    average: Average,
-    values: Mapping[str, float],
-    old: VersionScore,
-    old_average: Average,
-    old_values: Mapping[str, float],
-    *,
-    level: float,
-) -> VersionScore:
-    """The score with its difference from an older one, and the parts of it."""
-    both = {*average.members} & {*old_average.members}
-    new_all, old_all = _without_each(average, values), _without_each(old_average, old_values)
-    new_both, old_both = _without_each(average, values, both), _without_each(old_average, old_values, both)
+class _Weighed(NamedTuple):
+    """Values of a run by query, and how they are averaged."""
 
-    def sum_of(*terms: tuple[int, tuple[float, dict[str, float]]]) -> Estimate:
-        value = sum(sign * mean for sign, (mean, _) in terms)
-        topics = sorted({topic for _, (_, without) in terms for topic in without})
-        without = [sum(sign * left.get(topic, mean) for sign, (mean, left) in terms) for topic in topics]
-        return Estimate(value, jackknife_interval(value, np.array(without), level=level, unit=average.unit))
+    average: Average
+    values: Mapping[str, float]
 
-    difference = sum_of((1, new_all), (-1, old_all))
+    def without_each(self, queries: Collection[str]) -> tuple[float, dict[str, float]]:
+        """Mean of the folds' means over these queries, and the same without each topic."""
+        folds = (tuple(name for name in fold if name in queries) for fold in self.average.folds)
+        part = self.average._replace(folds=tuple(filter(None, folds)))
+        topics = sorted({(part.topics or {}).get(name, name) for name in part.members})
+        mean, without = leaving_out(part.sums(self.values), part.sizes()) if topics else (0.0, ())
+        return mean, dict(zip(topics, map(float, without), strict=True))
+
+
+def _since(score: VersionScore, new: _Weighed, before: VersionScore, old: _Weighed, *, level: float) -> VersionScore:
+    """The score with its difference from the one before, and the parts of it."""
+    members, members_before = {*new.average.members}, {*old.average.members}
+    both = members & members_before
+
+    def sum_of(*terms: tuple[int, _Weighed, Collection[str]]) -> Estimate:
+        means = [(sign, *weighed.without_each(queries)) for sign, weighed, queries in terms]
+        topics = sorted({topic for _, _, without in means for topic in without})
+        without = [sum(sign * left.get(topic, mean) for sign, mean, left in means) for topic in topics]
+        value = sum(sign * mean for sign, mean, _ in means)
+        return Estimate(value, jackknife_interval(value, np.array(without), level=level, unit=new.average.unit))
+
     none = Undefined("the two versions have the same queries" if both else "the two versions have no query in common")
-    by_documents = sum_of((1, new_both), (-1, old_both)) if both else Estimate(0.0, none)
-    by_queries = sum_of((1, new_all), (-1, new_both), (-1, old_all), (1, old_both)) if both else difference
-    if both == {*average.members} == {*old_average.members}:
-        by_queries = Estimate(0.0, none)
-    return replace(score, since=old.corpus, difference=difference, by_documents=by_documents, by_queries=by_queries)
-
-
-def _without_each(
-    average: Average, values: Mapping[str, float], queries: Collection[str] | None = None
-) -> tuple[float, dict[str, float]]:
-    """Mean of the folds' means over these queries, and the same without each topic; None takes all queries."""
-    folds = (tuple(name for name in fold if queries is None or name in queries) for fold in average.folds)
-    part = average._replace(folds=tuple(filter(None, folds)))
-    topics = sorted({(average.topics or {}).get(name, name) for name in part.members})
-    mean, without = leaving_out(part.sums(values), part.sizes()) if topics else (0.0, ())
-    return mean, dict(zip(topics, map(float, without), strict=True))
+    whole, nothing = sum_of((1, new, members), (-1, old, members_before)), Estimate(0.0, none)
+    parts = (whole, nothing) if both == members == members_before else (nothing, whole)
+    if both and parts[0] is nothing:
+        documents = (1, new, both), (-1, old, both)
+        rest = (1, new, members), (-1, new, both), (-1, old, members_before), (1, old, both)
+        parts = sum_of(*documents), sum_of(*rest)
+    return replace(score, since=before.corpus, difference=whole, by_documents=parts[0], by_queries=parts[1])
 
 
 def _queries_of(

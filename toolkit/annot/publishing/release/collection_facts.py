@@ -28,12 +28,13 @@ from annot.pools.pooling import pool_in_version, versions_of
 from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
+from annot.publishing.report.sections.over_time import history
 from annot.publishing.report.sections.whole import sections_added
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Chapter, missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource, StoredRound
-from annot.store.papers import corpus_sha256, paper_ids
+from annot.store.papers import beginnings, corpus_sha256, paper_ids
 from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
@@ -270,6 +271,8 @@ class CollectionFacts:
     """Chapters that wings and plug-ins add to datasheet and card."""
     untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Sentences by the place of a page, one for each of its foundations that does not hold."""
+    history: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Sizes of the collection with each version of its corpus up to this one, of the report."""
     substudy: dict[str, Any] | None = None
     """Agreement of abstracts, full texts and final grades, two by two, and seconds a pair; None without a sub-study."""
 
@@ -301,6 +304,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     settings = study.ws.settings
     protocol = protocol_of(study)
     ranked = ranked_corpus(study.ws).ranked if measured.added else None
+    if study.version:
+        ranked = {papers: sha256 for sha256, papers in beginnings(study.ws.corpus)}[study.version.papers]
     imports = tuple(_counted_imports(study, set(measured.added)))
     figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
     return CollectionFacts(
@@ -336,6 +341,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
         untrue=notices_by_place(measured.findings, study.words),
         added=tuple(part for sections in sections_added(measured) for part in sections.pages(measured)),
         substudy=recorded_substudy(study.trials),
+        history=measured.once(history),
         vocabulary=study.words,
     )
 
@@ -463,9 +469,10 @@ def _figures(table: AgreementTable, groups: Sequence[GroupAgreement]) -> Iterato
 def _hashes(
     study: Snapshot, corpus: CorpusFacts, protocol: Mapping[str, str], *, ranked: str | None
 ) -> Iterator[tuple[str, str]]:
-    """ranked: of the corpus without the papers that were added after the pools were drawn; None if there are none."""
+    """ranked: of the corpus without the papers that came after the pools were drawn, or with a later version; None if
+    there are none."""
     if ranked:
-        yield "corpus as it was ranked, its content", ranked
+        yield "corpus, its content" if study.version else "corpus as it was ranked, its content", ranked
     elif corpus.papers:
         yield "corpus, its content", corpus_sha256(study.ws.corpus)
     if study.texts:

@@ -192,8 +192,9 @@ def run_files(study: Snapshot) -> tuple[dict[str, bytes], tuple[str, ...], tuple
 
     Of a run that was not made here only the hash is known.
     """
-    run_by_path = {study.ws.run_file(run.tag): run for run in study.runs}
-    paths = sorted(study.ws.runs.glob("*.run"))
+    paths, run_of = study.run_files, {run.tag: run for run in study.runs}
+    run_by_path = {path: run_of[path.stem] for path in paths if path.stem in run_of}
+    run_by_path |= {study.ws.run_file(tag): run for tag, run in run_of.items() if run not in run_by_path.values()}
     missing = [
         f"{path}: missing, although run {run.tag!r} is on record; {_again(run)}"
         for path, run in run_by_path.items()
@@ -279,8 +280,14 @@ def bundle(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return dict(sorted({**files, SUMS_FILE: sums.encode("utf-8")}.items()))
 
 
-def check_folder(folder: Path, *, name: str) -> None:
-    """Raise InputError unless `folder` is not there, empty, or holds an untouched release of the collection `name`."""
+def is_final(folder: Path) -> bool:
+    """True if the folder holds a release that is no draft."""
+    return (folder / SUMS_FILE).is_file() and not (folder / MISSING_FILE).is_file()
+
+
+def check_folder(folder: Path, *names: str) -> None:
+    """Raise InputError unless `folder` is not there, empty, or holds an untouched release of the collection that has
+    one of these names."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: a file, expected a folder or nothing")
     files = _files(folder)
@@ -289,8 +296,10 @@ def check_folder(folder: Path, *, name: str) -> None:
     hint = "name an empty folder, or one that does not exist yet"
     if SUMS_FILE not in files or METADATA_FILE not in files:
         raise InputError(f"{folder}: not empty, and not a release made with this program", hint=hint)
-    if (name_in_file := _name(files[METADATA_FILE])) != name:
-        raise InputError(f"{folder}: a release of {name_in_file!r}, expected {name!r} or an empty folder", hint=hint)
+    if (name_in_file := _name(files[METADATA_FILE])) not in names:
+        raise InputError(
+            f"{folder}: a release of {name_in_file!r}, expected {names[-1]!r} or an empty folder", hint=hint
+        )
     lines = files[SUMS_FILE].read_text(encoding="utf-8", errors="replace").splitlines()
     sums = {path: sha256 for sha256, _, path in (line.partition("  ") for line in lines)}
     faults = [

@@ -578,7 +578,7 @@ def over_time(
         beside = ["scores"] * len(counts) if drawn and not on.narrow else []
         panels = figure.subplot_mosaic([[*counts, *beside], *below], height_ratios=(1, 1.8)[: 1 + len(below)])
         for name, of_panel in counts.items():
-            panels[name].bar(range(len(versions)), list(of_panel.values()), 0.6, color=on.color(0))
+            panels[name].bar(range(len(versions)), list(of_panel.values()), 0.6, color=on.color(4))
             for at, count in enumerate(of_panel.values()):
                 panels[name].text(at, count, f"{count:,}", ha="center", va="bottom", fontsize=7)
             panels[name].set_title(name, loc="left")

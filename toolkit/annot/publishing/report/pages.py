@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -21,7 +21,7 @@ from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
 from annot.publishing.report.tables import Document, Table
 from annot.publishing.report.tables import inline as inline_markup
-from annot.study.workspace import Workspace
+from annot.study.snapshot import Snapshot
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The report as LaTeX to `\input` in a paper: answers, sections and tables, without the drawings.
@@ -266,6 +266,7 @@ def _letter(letter: str) -> str:
 
 
 REPORT_FILE = "report.html"
+QRELS = "exports/qrels.txt"
 CHAIN = (
     "corpus/manifest.json",
     "corpus/ids/manifest.json",
@@ -274,7 +275,7 @@ CHAIN = (
     "pools/manifest.json",
     "pools/plan.jsonl",
     "exports/decisions.jsonl",
-    "exports/qrels.txt",
+    QRELS,
     "exports/query_papers.tsv",
     "exports/query_topics.tsv",
     "exports/agreement.json",
@@ -294,19 +295,21 @@ def report_files(study: Study) -> dict[str, str]:
         files[EVALUATION_FILE] = as_text(evaluation_data(study.evaluated))
     if not isinstance(study.effect, Undefined):
         files[EFFECT_FILE] = as_text(study.effect)
-    report = document(study, chain=tuple(_chain(ws, files)))
+    report = document(study, chain=tuple(_chain(study.snapshot, files)))
     pages = {"report.md": markdown(report), "report.tex": latex(report)}
     return files | pages | {REPORT_FILE: page(report, overrides=ws.root / "templates")}
 
 
-def _chain(ws: Workspace, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The hash of every file of the chain, as it will be."""
-    for name in CHAIN:
-        page = files.get(PurePosixPath(name).name)
+def _chain(snapshot: Snapshot, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The hash of every file of the chain, as it will be; of one version of the corpus, those that it has alone."""
+    of_version = (QRELS, *CHAIN[-3:])
+    for name in of_version if snapshot.version else CHAIN:
+        path = snapshot.qrels_file if name == QRELS else snapshot.ws.root / name
+        page = files.get(path.name)
         if page is not None:
             yield name, hashlib.sha256(page.encode()).hexdigest()
-        elif (ws.root / name).is_file():
-            yield name, sha256_of(ws.root / name)
+        elif path.is_file():
+            yield name, sha256_of(path)
 
 
 def page(document: Document, *, overrides: Path | None) -> str:

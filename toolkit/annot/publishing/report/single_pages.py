@@ -112,13 +112,8 @@ def _relevant(count: int | Estimate) -> int | cells.Number:
 
 def _values(certificate: Certificate, words: StudyVocabulary) -> dict[str, object]:
     unjudged = [run.run for run in certificate.runs if run.judged_at_20 < JUDGED]
-    return {
-        "words": words,
-        "found": certificate,
-        "judged": JUDGED,
-        "most_papers": MOST_PAPERS,
-        "unjudged": unjudged,
-    }
+    limits = {"judged": JUDGED, "most_papers": MOST_PAPERS}
+    return {"words": words, "found": certificate, "unjudged": unjudged, **limits}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -160,6 +155,9 @@ def meeting_page(
         facet: Column[Row] = _facet_column(lambda row: meeting.facets[judgement(row).query_id], words, say)
         return [facet, Column(heads[0], query), Column(heads[1], document)]
 
+    def comments(answers: Sequence[Judgement]) -> str:
+        return "; ".join(f"{_answer(answer, say)}: {answer.comment}" for answer in answers if answer.comment)
+
     tables = {
         "widest": _meeting_table(
             "widest",
@@ -167,12 +165,7 @@ def meeting_page(
             [
                 *columns_of(lambda answers: answers[0]),
                 Column(say("meeting.grades"), lambda answers: _grades(answers, say)),
-                Column(
-                    say("meeting.comments"),
-                    lambda answers: "; ".join(
-                        f"{_answer(answer, say)}: {answer.comment}" for answer in answers if answer.comment
-                    ),
-                ),
+                Column(say("meeting.comments"), comments),
             ],
             say=say,
         ),
@@ -253,7 +246,10 @@ def _meeting_table(
 
 
 def _facet_column(facet: Callable[[Row], str], words: StudyVocabulary, say: Words) -> Column[Row]:
-    return Column(say("meeting.facet") if words.faceted else "", lambda row: say.name(facet(row)), "facet")
+    def name(row: Row) -> str:
+        return say("meeting.together") if facet(row) == TOGETHER else say.name(facet(row))
+
+    return Column(say("meeting.facet") if words.faceted else "", name, "facet")
 
 
 def _grades(answers: Iterable[Judgement], say: Words) -> str:
@@ -291,14 +287,10 @@ def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -
     def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:
         return None if group is None else replace(figure_of(name, group.before, "pooled"), say=say)
 
-    facet = say("meeting.facet") if words.faceted else ""
     return _meeting_table(
         "agreement",
         rows,
-        [
-            Column(facet, lambda row: say("meeting.together") if row[0] == TOGETHER else say.name(row[0]), "facet"),
-            Column(say("meeting.when"), lambda row: row[1]),
-        ],
+        [_facet_column(lambda row: row[0], words, say), Column(say("meeting.when"), lambda row: row[1])],
         [
             Column(say("meeting.queries"), lambda row: row[2].n_queries if row[2] else 0),
             Column(say("meeting.pair_count"), lambda row: row[2].n_pairs if row[2] else 0),

@@ -314,7 +314,7 @@ class Study:
         missing = "runs" if written == write_qrels(self.outcome.qrels) else "qrels" if written is None else "old_qrels"
         if missing == "runs" and n_runs >= runs:
             return None
-        return Undefined(sentence("runs.missing", missing=missing, found=n_runs, needed=runs))
+        return Undefined(sentence("runs.missing", missing=missing, file=file.name, found=n_runs, needed=runs))
 
 
 def _in_words(facts: Mapping[str, Any]) -> str:

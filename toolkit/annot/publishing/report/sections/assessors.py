@@ -96,13 +96,8 @@ def tables(
 def findings(analysis: AssessorAnalysis, words: StudyVocabulary) -> tuple[str, ...]:
     """Findings on single assessors and on the guidelines; a sentence if there are none."""
     diagnosis = analysis.diagnosed.diagnosis
-    return sentences(
-        "assessors.findings",
-        words=words,
-        diagnosis=diagnosis,
-        power=analysis.power,
-        undefined=isinstance(diagnosis, Undefined),
-    )
+    values = {"words": words, "diagnosis": diagnosis, "power": analysis.power}
+    return sentences("assessors.findings", undefined=isinstance(diagnosis, Undefined), **values)
 
 
 def changes(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
@@ -201,7 +196,6 @@ def _grades(comparison: AssessorComparison, words: StudyVocabulary) -> Iterator[
 
 def _why(comparison: AssessorComparison, queries: Collection[str], words: StudyVocabulary) -> Iterator[Table]:
     """Parts of disagreement, and the hardest candidates: of all queries, or all that are known of some."""
-    notes = _cut(MOST_PAIRS, len(comparison.matrix), "pairs of assessors")
     yield _table(
         "parts",
         words,
@@ -217,7 +211,7 @@ def _why(comparison: AssessorComparison, queries: Collection[str], words: StudyV
                 str.capitalize,
             ),
         ],
-        notes=notes,
+        notes=_cut(MOST_PAIRS, len(comparison.matrix), "pairs of assessors"),
     )
     if isinstance(comparison.diagnosis, Undefined):
         return
@@ -388,12 +382,8 @@ def effect_appendix(study: Study) -> Iterator[Chapter]:
     """The runs under each grading, and how their orders compare."""
     effect = study.effect
     if not isinstance(effect, Undefined):
-        yield Chapter(
-            "orders",
-            "Effect of the assessor on the order of the runs",
-            effect_method(effect, study.words),
-            tuple(orders(effect)),
-        )
+        title = "Effect of the assessor on the order of the runs"
+        yield Chapter("orders", title, effect_method(effect, study.words), tuple(orders(effect)))
 
 
 def effect_method(effect: AssessorEffect, words: StudyVocabulary) -> tuple[str, ...]:

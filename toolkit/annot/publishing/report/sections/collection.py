@@ -56,13 +56,9 @@ MOST_OVERLAPS = 12
 
 def appendix(study: Study) -> Iterator[Chapter]:
     """Chapter on the judged pairs; a study that was judged in another tool may have no corpus and no pools here."""
-    blocks = (_queries(study),) if study.snapshot.faceted else ()
-    yield Chapter(
-        "queries",
-        "Queries",
-        sentences("collection.queries", study=study, words=study.words),
-        (*_topics(study), *blocks),
-    )
+    by_facet = (_queries(study),) if study.snapshot.faceted else ()
+    text = sentences("collection.queries", study=study, words=study.words)
+    yield Chapter("queries", "Queries", text, (*_topics(study), *by_facet))
     if study.pools:
         yield _pools(study)
     changed = changed_versions({**study.snapshot.shown, **by_part(study.snapshot.text_versions)})
@@ -266,18 +262,16 @@ def grades_body(study: Study) -> Chapter:
     drawing = picture("grades", bars, "grades.", words=study.words, bracketed=bracketed, sampled=sampled, shares=told)
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
     values = {"study": study, "words": study.words, "lowest": lowest, "highest": highest, "sampled": sampled}
-    drawn = [drawing] if len({query_id for queries in final.values() for query_id in queries}) > 1 else []
+    drawn: list[Table | Figure] = (
+        [drawing] if len({query_id for queries in final.values() for query_id in queries}) > 1 else []
+    )
     return Chapter("grades", "Grades", sentences("grades.body", **values), (*drawn, final_grades(study)))
 
 
 def grades_appendix(study: Study) -> Iterator[Chapter]:
     """Grades of the assessors, and final grades in three views."""
-    answers = _counted(
-        (judgement.query_id, judgement.assessor, judgement.grade)
-        for judgement in study.judgements
-        if not judgement.flags
-    )
-    text = sentences("grades.judging", study=study)
+    counting = (answer for answer in study.judgements if not answer.flags)
+    answers = _counted((answer.query_id, answer.assessor, answer.grade) for answer in counting)
     of_all = {name: sum(by_query.values(), Counter[int | None]()) for name, by_query in answers.items()}
     columns: list[Column[_Graded]] = [
         Column("No grade", lambda row: of_all[row[0]][None]),
@@ -287,20 +281,15 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
     table_of_given = _graded(
         "given-grades", answers, study, first_column=of_assessor, more_columns=columns, caption="grades.given"
     )
+    text = sentences("grades.judging", study=study)
     yield Chapter("judgements", "Judgements of each assessor", text, (*over_time(study), table_of_given))
     if study.decisions:
-        sizes = Counter(decision.query_id for decision in study.decisions)
-        papers = study.snapshot.topics
-        text = sentences(
-            "grades.settled",
-            words=study.words,
-            sampled=study.grade_counts is not None,
-            pairs=len(study.decisions),
-            queries=len(sizes),
-            papers=len({papers[name] for name in sizes}),
-        )
-        blocks = (_per_query(study), *_across_facets(study), *_cited(study))
-        yield Chapter("final-grades", "Final grades", text, blocks)
+        queries = {decision.query_id for decision in study.decisions}
+        counts = {"pairs": len(study.decisions), "queries": len(queries)}
+        counts["papers"] = len({study.snapshot.topics[name] for name in queries})
+        text = sentences("grades.settled", words=study.words, sampled=study.grade_counts is not None, **counts)
+        tables = (_per_query(study), *_across_facets(study), *_cited(study))
+        yield Chapter("final-grades", "Final grades", text, tables)
 
 
 def over_time(study: Study) -> Iterator[Figure]:

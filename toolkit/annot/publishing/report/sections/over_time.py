@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from annot.base.stats.values import Undefined
@@ -16,6 +15,7 @@ from annot.publishing.report.tables import (
     Chapter,
     Column,
     Table,
+    columns_for,
     picture,
     sentences,
     table,
@@ -28,69 +28,54 @@ MOST_DRAWN = len(figures.MARKERS)
 """Runs that the drawing has; its data has all."""
 
 
-@dataclass(frozen=True, slots=True)
-class VersionSize:
-    """Size of the collection with one version of its corpus."""
-
-    version: str
-    documents: int
-    queries: int
-    pairs: int
-    """Pairs with a final grade."""
-    judgements: int
-    words: str
-    """Version on whose documents the vectors were trained by which this one ranks."""
+SIZES = ("papers", "queries", "judged pairs", "judgements")
+DRAWN = ("papers", "judged pairs")
 
 
-def history(study: Study) -> tuple[VersionSize, ...]:
-    """Sizes of the collection with each version of its corpus, the oldest first; none if it has only one."""
-    ws, corpora = study.snapshot.ws, study.snapshot.corpora
-    snapshots = {corpus: read_version(ws, corpus) for corpus in corpora if len(corpora) > 1}
-    return tuple(
-        VersionSize(
-            corpus,
-            count_papers(ws.corpus) - len(then.outside),
-            len(then.queries),
-            len(then.outcome.decisions),
-            sum(judgement.counts for judgement in then.outcome.judgements),
-            trained_version(ws.settings.word_vectors.trained_in, corpora, corpus),
-        )
-        for corpus, then in snapshots.items()
-    )
+def history(study: Study) -> dict[str, dict[str, int]]:
+    """Numbers of papers, queries, pairs with a final grade, and judgements, by version of the corpus, the oldest first;
+    none if it has only one."""
+    ws, corpora, sizes = study.snapshot.ws, study.snapshot.corpora, {}
+    for corpus in corpora if len(corpora) > 1 else ():
+        then = read_version(ws, corpus)
+        judgements = sum(judgement.counts for judgement in then.outcome.judgements)
+        documents = count_papers(ws.corpus) - len(then.outside)
+        counts = documents, len(then.queries), len(then.outcome.decisions), judgements
+        sizes[corpus] = dict(zip(SIZES, counts, strict=True))
+    return sizes
 
 
 def body(study: Study) -> Iterator[Chapter]:
-    """One drawing of documents, judged pairs and scores, and their tables; nothing if the corpus has one version."""
+    """One drawing of papers, judged pairs and scores, and their tables; nothing if the corpus has one version."""
     if not (sizes := study.once(history)):
         return
-    evaluated, words = study.evaluated, study.words
-    columns = [
-        Column[VersionSize](f"{words.document}s".capitalize(), lambda size: size.documents, "documents"),
-        Column[VersionSize]("Queries", lambda size: size.queries),
-        Column[VersionSize]("Judged pairs", lambda size: size.pairs),
-        Column[VersionSize]("Judgements", lambda size: size.judgements),
-    ]
-    trained = Column[VersionSize]("Word vectors trained on", lambda size: size.words, "words")
-    versions = [Column[VersionSize]("Version", lambda size: size.version)]
-    counts = {column.heading: {size.version: int(str(column.cell(size))) for size in sizes} for column in columns}
-    del counts["Queries"], counts["Judgements"]
+    evaluated, words, scored = study.evaluated, study.words, tuple[Table, ...]()
     scores: dict[str, dict[str, Number]] = {}
-    measure, scored = "", tuple[Table, ...]()
     if not isinstance(evaluated, Undefined):
         facet = lines_of_all_queries(evaluated)[0][0].facet
-        measure, scored = evaluated.measure, tuple(scores_by_version(evaluated))
+        scored = tuple(scores_by_version(evaluated, facet))
         for row in evaluated.by_version:
             if row.facet == facet:
                 scores.setdefault(row.run, {})[row.corpus] = Number(row.value, MEASURE, row.interval)
-    values: dict[str, Any] = {"sizes": sizes, "scores": scores, "measure": measure, "most": MOST_DRAWN, "words": words}
-    values["bracketed"] = any(score.ends for of_run in scores.values() for score in of_run.values())
-    yield Chapter(
-        "over-time",
-        "The collection over time",
-        sentences("over_time.body", **values),
-        (
-            picture("over-time", figures.over_time(counts, scores, unit=f"{measure}, %"), "over_time.", **values),
-            table("over-time", sizes, versions, [*columns, trained], caption="over_time.sizes", words=words),
-            *scored,
-        ),
+    measure = "" if isinstance(evaluated, Undefined) else evaluated.measure
+    bracketed = any(score.ends for of_run in scores.values() for score in of_run.values())
+    values: dict[str, Any] = {"sizes": sizes, "scores": scores, "measure": measure, "bracketed": bracketed}
+    counts = {name: {corpus: size[name] for corpus, size in sizes.items()} for name in DRAWN}
+    drawn = figures.over_time(
+        {words.said(name).capitalize(): count for name, count in counts.items()}, scores, unit=f"{measure}, %"
     )
+    trained_in, corpora = study.settings.word_vectors.trained_in, study.snapshot.corpora
+    trained = Column[tuple[str, dict[str, int]]](
+        "Word vectors trained on", lambda row: trained_version(trained_in, corpora, row[0]), "words"
+    )
+    rows = table(
+        "over-time",
+        sizes.items(),
+        [Column("Version", lambda row: row[0])],
+        [*columns_for(SIZES, lambda row, name: row[1][name], str.capitalize), trained],
+        caption="over_time.sizes",
+        words=words,
+    )
+    figure = picture("over-time", drawn, "over_time.", **values, most=MOST_DRAWN, words=words)
+    text = sentences("over_time.body", **values, words=words)
+    yield Chapter("over-time", "The collection over time", text, (figure, rows, *scored))

@@ -66,13 +66,8 @@ def body(study: Study) -> Chapter:
     text = sentences("runs.body", words=study.words, best=leader, evaluated=evaluated, holding=holding(evaluated))
     few_abstracts = trained_on_few({run.tag: run.facts for run in study.snapshot.runs})
     text += sentences("runs.few_abstracts", few=few_abstracts, words=study.words)
-    drawn = [drawing(evaluated)] if _drawable(leader) else []
-    blocks: tuple[Table | Figure, ...] = (
-        *drawn,
-        *compared(evaluated),
-        *significant(evaluated),
-        *scores_before_topups(evaluated),
-    )
+    drawn: list[Table | Figure] = [drawing(evaluated)] if _drawable(leader) else []
+    blocks = (*drawn, *compared(evaluated), *significant(evaluated), *scores_before_topups(evaluated))
     return Chapter("runs", TITLE, text, blocks)
 
 
@@ -208,6 +203,7 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
     letters = {run: letter_of(place) for place, run in enumerate(ranked if evaluated.verdicts else ())}
     line_of = {(line.run, line.facet): line for line in lines}
     beaten = {(pair.facet, pair.run_a, pair.run_b) for pair in evaluated.comparisons if pair.holds}
+    few = [line for line in lines if line.run in ranked and line.topics < comparisons.FEWEST_PAPERS]
 
     def cell(run: str, facet: str) -> Number:
         line = line_of.get((run, facet))
@@ -227,11 +223,7 @@ def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
         evaluated=evaluated,
         best=leader,
         power=POWER,
-        silent=list(
-            dict.fromkeys(
-                line.facet for line in lines if line.run in ranked and line.topics < comparisons.FEWEST_PAPERS
-            )
-        ),
+        silent=list(dict.fromkeys(line.facet for line in few)),
         like_chance=any(run in ranked and not line.above_chance for (run, _), line in line_of.items()),
     )
 
@@ -281,12 +273,15 @@ def scores_before_topups(evaluated: EvaluatedRuns) -> Iterator[Table]:
         )
 
 
-def scores_by_version(evaluated: EvaluatedRuns) -> Iterator[Table]:
-    """Scores of each run on each version of the corpus, with the differences and their parts, if there are several."""
+def scores_by_version(evaluated: EvaluatedRuns, facet: str | None = None) -> Iterator[Table]:
+    """Scores of each run on each version of the corpus, with the differences and their parts, if there are several.
+
+    facet: on this one alone.
+    """
     if evaluated.by_version:
         yield table(
             "by-version",
-            evaluated.by_version,
+            [row for row in evaluated.by_version if facet in (None, row.facet)],
             [
                 facet_column(lambda row: row.facet, evaluated.words),
                 Column("Run", lambda row: row.run),
@@ -545,20 +540,18 @@ def _errors(study: Study) -> Table:
             ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
             if ranked:
                 first_fifth = {query_id: len(rankings[query_id]) // comparisons.ONE_IN for query_id in ranked}
-                possible: dict[comparisons.Error, Mapping[str, int]] = {
-                    comparisons.NEAR_TOP: first_fifth,
-                    comparisons.FAR_DOWN: relevant,
-                }
-                shares = [
+                topics = [study.snapshot.topics[query_id] for query_id in ranked]
+                kinds: dict[comparisons.Error, Mapping[str, int]]
+                kinds = {comparisons.NEAR_TOP: first_fifth, comparisons.FAR_DOWN: relevant}
+                near_top, far_down = (
                     share_of_counts(
                         [cases[run, query_id, error] for query_id in ranked],
-                        [share[query_id] for query_id in ranked],
+                        [possible[query_id] for query_id in ranked],
                         level=study.settings.agreement.level,
-                        topics=[study.snapshot.topics[query_id] for query_id in ranked],
+                        topics=topics,
                     )
-                    for error, share in possible.items()
-                ]
-                near_top, far_down = shares
+                    for error, possible in kinds.items()
+                )
                 rows.append((facet, run, near_top, far_down))
     return table(
         "errors",
@@ -577,11 +570,6 @@ def _errors(study: Study) -> Table:
     )
 
 
-def _pairs(_facet: str) -> str:
-    """The one column where nothing is judged by facets."""
-    return "Pairs"
-
-
 def _kinds(study: Study) -> Iterator[Table]:
     """Kinds of error that the lead found."""
     counts = Counter((kind, study.snapshot.facets.get(query_id)) for (query_id, _), kind in study.error_kinds.items())
@@ -593,7 +581,7 @@ def _kinds(study: Study) -> Iterator[Table]:
             kinds,
             [Column[str]("Kind", str)],
             columns_for(
-                dict.fromkeys(facets), lambda kind, facet: counts[kind, facet], str if study.words.faceted else _pairs
+                facets, lambda kind, facet: counts[kind, facet], str if study.words.faceted else lambda _facet: "Pairs"
             ),
             caption="analyses.kinds",
         )

@@ -1,0 +1,194 @@
+"""A corpus with versions: each has a release of its own, which is complete and stays as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annot.base.errors import FindingError, InputError
+from annot.base.records import Judgement
+from annot.publishing.release import released_files
+from annot.steps import publish
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
+from annot.store.papers import read_papers
+from annot.store.people import read_assignments
+from annot.study.workspace import Workspace
+from command_line import annot, annot_done
+from study_stages import copied, files_of, published
+
+SYSTEMS = ("fabs_tfidf", "fabs_bm25")
+OF_RECORDS = ("qrels.txt", "beir/", "judgements.jsonl", "decisions.jsonl", "pools/", "agreement.json", "plan.jsonl")
+"""Files of a release that have no word on its version."""
+
+
+def release(ws: Workspace, folder: Path, **how: Any) -> publish.ReleaseResult:
+    usual = {"with_text": None, "licence": None, "published": None, "allowed": (), "draft": False, "dry_run": False}
+    return publish.release(Workspace.open(ws.root), folder, **usual | how)
+
+
+def begin(ws: Workspace, version: str, *names: str) -> None:
+    """Documents come, a version of the corpus begins, pools and plan grow."""
+    old = list(read_papers(ws.corpus))
+    records = [
+        {"paper_id": name, "title": f"{paper.title} again, by {name}", "year": 2031}
+        | {"abstract": [f"Case {name} is new.", *paper.sentences[1:], f"So it was in {name}."]}
+        | {"labels": ["method"] * (len(paper.sentences) + 1)}
+        for name, paper in zip(names, old[6 * int(version) :], strict=False)
+    ]
+    (ws.root / f"{version}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    added = ("corpus", "add", f"{version}.jsonl", "--version", version, "--reason", "a year later")
+    for words in (added, ("facets",), ("pool", "--grow"), ("plan", "--grow")):
+        print(
+            annot_done(*words, folder=ws.root).stdout[-600:],
+            (ws.pools / "manifest.json").stat().st_mtime,
+            (ws.pools / "plan.manifest.json").stat().st_mtime,
+        )
+
+
+def judge(ws: Workspace) -> None:
+    """Everyone gives each new pair the grade that its id has, and runs are made anew."""
+    with ws.writing() as session:
+        answered = {judgement.asked for judgement in JUDGEMENTS.records(session)}
+        new = [
+            Judgement(row.query_id, row.doc_id, row.assessor, len(row.query_id + row.doc_id) % 3, occasion=row.occasion)
+            for row in read_assignments(session)
+            if row.asked not in answered
+        ]
+        answers = [SourcedJudgement(judgement, "label-studio", "", {}) for judgement in new]
+        JUDGEMENTS.record(session, answers, recorded_at="2031-01-01T00:00:00+00:00")
+    annot_done("qrels", folder=ws.root)
+    annot_done("run", *SYSTEMS, folder=ws.root)
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A study that was released, with a second version of its corpus that is judged; its folder has that release."""
+    folder = tmp_path_factory.mktemp("versions")
+    ws = copied(published(2), "settled", folder / "study")
+    annot_done("qrels", folder=ws.root)
+    annot_done("run", *SYSTEMS, folder=ws.root)
+    release(ws, folder / "first")
+    begin(ws, "2", "new-1", "new-2")
+    gone = drawn(ws)[0]
+    (ws.root / "gone.txt").write_text(f"{gone}\n")
+    annot_done("corpus", "withdraw", "gone.txt", "--reason", "retracted", folder=ws.root)
+    judge(ws)
+    return ws
+
+
+def drawn(ws: Workspace) -> list[str]:
+    """Judged documents that are no query's paper."""
+    topics = {line.split("-")[0] for line in ws.qrels.read_text().splitlines()}
+    return sorted({line.split()[2] for line in ws.qrels.read_text().splitlines()} - topics - {"new-1", "new-2"})
+
+
+@pytest.fixture(scope="module")
+def both(grown: Workspace) -> Path:
+    """The releases of both versions; nobody writes into them."""
+    release(grown, grown.root.parent / "both")
+    return grown.root.parent / "both"
+
+
+def test_each_version_is_complete_and_the_first_is_what_was_released_before_there_were_two(
+    grown: Workspace, both: Path
+) -> None:
+    first = files_of(both.parent / "first")
+    for version in ("1", "2"):
+        found = files_of(both / version)
+        sums = dict(line.split("  ")[::-1] for line in found.pop("SHA256SUMS").decode().splitlines())
+        assert sums == {path: hashlib.sha256(content).hexdigest() for path, content in found.items()}
+        names = {path.replace(f"_demo_{version}.py", "_demo.py") for path in found}
+        assert names >= {path for path in first if not path.startswith("SHA")}
+    old, new = files_of(both / "1"), files_of(both / "2")
+    same = {path for path in first if path.startswith(OF_RECORDS) or path.endswith(".run")}
+    assert {path: old[path] for path in same} == {path: first[path] for path in same}
+    gone = (grown.root / "gone.txt").read_text().strip()
+    ids = {
+        version: {json.loads(line)["_id"] for line in files["beir/corpus.jsonl"].splitlines()}
+        for version, files in (("1", old), ("2", new))
+    }
+    assert ids["1"] - ids["2"] == {gone}
+    assert ids["2"] - ids["1"] == {"new-1", "new-2"}
+    assert new["qrels.txt"] == grown.qrels.read_bytes()
+    rows = [line for line in new["README.md"].decode().splitlines() if line.startswith(("| 1 |", "| 2 |"))]
+    for row, version, files in zip(rows, ("1", "2"), (old, new), strict=True):
+        cells = [cell.replace(",", "") for cell in row.strip("| ").split(" | ")]
+        pairs = len(files["qrels.txt"].splitlines())
+        judgements = sum(json.loads(line)["occasion"] == 1 for line in files["judgements.jsonl"].splitlines())
+        assert cells[:2] == [version, str(len(ids[version]))]
+        assert cells[3:] == [str(pairs), str(judgements)]
+    assert b"## History" not in old["README.md"]
+    annot_done("check", "files", "--release", str(both), folder=grown.root)
+
+
+def test_what_was_released_of_an_earlier_version_stays_unless_it_is_named(
+    grown: Workspace, both: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(both, tmp_path / "copy"))
+    before = files_of(copy)
+    other = Workspace.open(grown.root).replaced("collection", description="Another description.")
+    how: Any = {"with_text": None, "licence": None, "published": None, "allowed": (), "draft": False, "dry_run": False}
+    told = publish.release(other, copy, **how)
+    assert "version 1 was released before and stays as it is" in told.notes
+    after = files_of(copy)
+    changed = {path for path in before if before[path] != after[path]}
+    assert changed
+    assert {path.split("/")[0] for path in changed} == {"2"}
+    publish.release(other, copy, corpus="1", **how)
+    assert b"Another description." in files_of(copy)["1/README.md"]
+    with pytest.raises(InputError, match="expected one of 1, 2"):
+        release(grown, copy, corpus="3")
+
+
+def test_a_release_from_before_is_no_folder_for_all(grown: Workspace, both: Path) -> None:
+    flat = both.parent / "first"
+    before = files_of(flat)
+    with pytest.raises(InputError, match="a release from before the corpus had versions"):
+        release(grown, flat)
+    assert files_of(flat) == before
+    assert both.is_dir()
+
+
+def test_one_that_was_killed_between_two_versions_is_finished_by_the_next(
+    grown: Workspace, both: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    write = released_files.write_folder
+
+    def killed(root: Path, folder: Path, files: Any) -> None:
+        if folder.name == "2":
+            raise Killed
+        write(root, folder, files)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(released_files, "write_folder", killed)
+        with pytest.raises(Killed):
+            release(grown, tmp_path / "out")
+    assert files_of(tmp_path / "out") == {
+        path: content for path, content in files_of(both).items() if path.startswith("1/")
+    }
+    release(grown, tmp_path / "out")
+    assert files_of(tmp_path / "out") == files_of(both)
+
+
+def test_a_version_that_is_not_judged_is_refused_and_those_before_are_the_same_bytes(
+    grown: Workspace, both: Path, tmp_path: Path
+) -> None:
+    ws = Workspace.open(Path(shutil.copytree(grown.root, tmp_path / "study")))
+    begin(ws, "3", "late-1")
+    with pytest.raises(FindingError, match="something is missing") as raised:
+        release(ws, tmp_path / "out")
+    assert any("late-1" in fault for fault in raised.value.faults)
+    assert not (tmp_path / "out").exists()
+    annot_done("qrels", "--partial", folder=ws.root)
+    for version in ("1", "2"):
+        release(ws, tmp_path / "out", corpus=version)
+    assert files_of(tmp_path / "out") == files_of(both)
+    said = annot("evaluate", folder=ws.root)
+    assert (said.exit_code, "ranks version 2" in said.message()) == (2, True)
