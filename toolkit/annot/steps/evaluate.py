@@ -45,6 +45,8 @@ NAME = "comparison"
 """Stem of the names of files that `write` makes."""
 LONGEST_NOTE = 320
 """Letters that are printed of a note."""
+Tell = Callable[[str], None]
+"""Function that a warning is passed to."""
 
 
 def evaluate(
@@ -79,7 +81,7 @@ def evaluate(
     corpus = corpus if qrels_file is None else _version_of(whole, qrels_file)
     snapshot = whole if corpus is None or corpus == whole.corpora[-1] else read_version(ws, corpus)
     earlier, qrels = snapshot is not whole, exported_qrels(snapshot, qrels_file)
-    found = _measured_runs(whole, snapshot, runs, qrels_file, corpus, tell=tell)
+    found = _measured_runs(whole, snapshot, runs, qrels_file, corpus, tell)
     if at_least_two and len(found) < 2:
         raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
@@ -167,8 +169,7 @@ def _measured_runs(
     names: tuple[str, ...],
     qrels_file: Path | None,
     version: str | None,
-    *,
-    tell: Callable[[str], None],
+    tell: Tell,
 ) -> dict[str, dict[str, Ranking]]:
     """The runs that are meant, of the version to which the snapshot is limited; those that are named with a file of
     qrels may be of any.
@@ -177,7 +178,7 @@ def _measured_runs(
     """
     found = _named(whole if qrels_file and names else snapshot, names)
     if qrels_file is not None:
-        _warn_of_others(whole, found, qrels_file, version, files=filter(Path.is_file, map(Path, names)), tell=tell)
+        _warn_of_others(whole, found, qrels_file, version, names, tell)
     elif snapshot is whole:
         _refuse_other_versions(snapshot, found)
     return found
@@ -196,25 +197,19 @@ def _version_of(snapshot: Snapshot, qrels_file: Path) -> str | None:
 
 
 def _warn_of_others(
-    whole: Snapshot,
-    found: Mapping[str, Mapping[str, Ranking]],
-    qrels_file: Path,
-    version: str | None,
-    *,
-    files: Iterable[Path],
-    tell: Callable[[str], None],
+    whole: Snapshot, found: measured.Runs, qrels_file: Path, version: str | None, names: Iterable[str], tell: Tell
 ) -> None:
     """Warn of documents of these runs that are not in the version of the corpus that the qrels are of.
 
-    version: None takes the newest. files: of the runs, if they are none of the study; metadata is next to them. Raises
+    version: None takes the newest. names: of the runs, files among them, which have metadata next to them. Raises
     InputError for runs of several versions.
     """
     if not (whole.corpora and whole.ws.has_corpus):
         return
     first, of_version = whole.corpora[0], version or whole.corpora[-1]
     of_runs = {run.tag: run.facts.get("corpus", first) for run in whole.runs}
-    for about in (path.with_suffix(".json") for path in files):
-        if about.is_file():
+    for path, about in ((Path(name), Path(name).with_suffix(".json")) for name in names):
+        if path.is_file() and about.is_file():
             record = read_manifest(about, hint="take it from a backup, or make the run again")
             of_runs[str(record.get("tag"))] = dict(record.get("settings") or {}).get("corpus", first)
     if len({*filter(None, map(of_runs.get, found))}) > 1:
