@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import stat
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from annot.base.errors import InputError, StudioError
 from annot.judging.exchange import servers
@@ -171,6 +174,24 @@ def test_a_gateway_of_a_known_server_is_the_one_that_was_kept(ws: Workspace, ser
         servers.refuse_shared(ws, gateway, "a1", {})
         with pytest.raises(StudioError, match="is also the server of a2"):
             servers.refuse_shared(ws, gateway, "a1", {gateway.identity(): "a2"})
+
+
+def test_of_two_commands_at_once_one_makes_an_account_and_the_other_finds_it(
+    ws: Workspace, served: StudioInMemory
+) -> None:
+    def slow(request: httpx.Request) -> None:
+        if request.method == "POST" and request.url.path.startswith("/user/signup"):
+            time.sleep(0.3)
+
+    def opened(_: int) -> tuple[str, ...]:
+        with Gateway(served.url, served.token) as gateway:
+            return servers.open_accounts(ws, gateway, {"a1": "new@example.org"}, person="a1")
+
+    served.faults.append(slow)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(opened, range(2))
+    assert first == second
+    assert [path for method, path in served.requests if method == "POST"].count("/user/signup/") == 1
 
 
 def test_a_server_that_is_new_has_none_of_a_persons_tasks(ws: Workspace) -> None:

@@ -420,8 +420,10 @@ def open_accounts(
     """
     from annot.labelstudio.accounts import make_accounts
 
-    write_file(studio_folder(ws, person) / IDENTITY, gateway.identity())
-    return make_accounts(gateway.url, accounts, invitation=gateway.invitation, passwords=passwords_file(ws, person))
+    # The unit that keeps the servers running makes accounts, too, and of two sign-ups at once one fails.
+    with server.locked(studio_folder(ws, person) / "accounts.lock"):
+        write_file(studio_folder(ws, person) / IDENTITY, gateway.identity())
+        return make_accounts(gateway.url, accounts, invitation=gateway.invitation, passwords=passwords_file(ws, person))
 
 
 def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str, str]) -> None:
