@@ -51,7 +51,9 @@ def test_a_run_says_where_it_has_the_document() -> None:
 
 
 def test_the_chain_has_files_as_they_will_be_and_those_that_are_there(tmp_path: Path) -> None:
-    ws: Any = SimpleNamespace(root=tmp_path)
+    ws: Any = SimpleNamespace(
+        ws=SimpleNamespace(root=tmp_path), version=None, qrels_file=tmp_path / "exports" / "qrels.txt"
+    )
     for name in ("exports/qrels.txt", "exports/agreement.json", "corpus/manifest.json", "exports/else.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("old " + name)
