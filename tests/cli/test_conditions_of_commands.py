@@ -13,6 +13,7 @@ from annot.base.errors import FindingError
 from annot.base.names import OF_PAPERS
 from annot.cli import measure, people, prepare
 from annot.measuring import measured
+from annot.publishing.report import tables
 from annot.steps import evaluate, query
 from annot.steps import people as assessor
 from annot.steps import people as invite
@@ -28,7 +29,7 @@ def test_a_letter_names_the_day_that_was_typed(
 ) -> None:
     monkeypatch.setattr(invite, "invite", lambda ws, names, *, contact, days, out: (names, days["judge"]))
     monkeypatch.setattr(invite, "describe", str)
-    monkeypatch.setattr(invite, "notes", lambda made: ())
+    monkeypatch.setattr(tables, "sentences", lambda *_, **__: ())
     assert people.invite(STUDY, until=until).data == ((), day)
 
 

@@ -82,13 +82,16 @@ def test_without_pools_there_is_no_certificate(tmp_path: Path, monkeypatch: pyte
 def test_a_report_that_goes_elsewhere_is_not_noted_as_made(
     ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publish.pages, "report_files", lambda study: {"report.html": "<p>", "more/report.md": "text"})
+    files = {"report.html": "<p>", "more/report.md": "text", "agreement.json": "{}"}
+    monkeypatch.setattr(publish.pages, "report_files", lambda study: files)
     elsewhere = publish.write_report(ws, out=tmp_path)
     assert elsewhere == tmp_path / "report.html"
     assert (tmp_path / "more" / "report.md").read_text(encoding="utf-8") == "text"
-    assert "report" not in read_made(ws)
+    assert not {"report", "agreement"} & read_made(ws).keys()
     assert publish.write_report(ws) == ws.exports / "report.html"
-    assert "report" in read_made(ws)
+    # The figures that a report writes need no command of their own; those that it lacks do.
+    assert {"report", "agreement"} <= read_made(ws).keys()
+    assert "evaluate" not in read_made(ws)
 
 
 def test_a_table_of_the_report_is_found_by_its_name(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from annot.base.stats.values import Undefined
 from annot.corpus.corpus_facts import corpus_facts
 from annot.formats import beir, trec
 from annot.judging.comments import PublishedWords, consent
+from annot.judging.stage import PRODUCTS
 from annot.judging.states import remembered_findings
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, error_cases
 from annot.measuring.evaluation.evaluated import mean_of_all
@@ -57,9 +58,11 @@ def write_report(ws: Workspace, *, out: Path | None = None) -> Path:
     out: the folder to write into instead of `exports/`, for a study that may only be read.
     """
     folder, snapshot = ws.exports if out is None else out, snapshots.read_snapshot(ws)
-    write_pages(folder, pages.report_files(Study(snapshot)))
+    written = pages.report_files(Study(snapshot))
+    write_pages(folder, written)
     if out is None:
-        note(ws, "report", snapshot.states)
+        for product in (name for name, file in PRODUCTS.items() if file in written):
+            note(ws, product, snapshot.states)
     return folder / pages.REPORT_FILE
 
 
