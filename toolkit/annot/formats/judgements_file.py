@@ -204,8 +204,8 @@ def _judgements_of(
 
 
 def _read_column(field: str, reader: Reader, values: Sequence[Any]) -> tuple[Sequence[Any], list[tuple[int, str]]]:
-    """What the values of a column say, and the place and words of each fault. A column has few texts, many times
-    each."""
+    """Contents of a column, and the place and words of each fault."""
+    # A column has few texts, many times each.
     read = {text: _tried(field, reader, text) for text in {value for value in values if isinstance(value, str)}}
     tried = [read[value] if isinstance(value, str) else _tried(field, reader, value) for value in values]
     contents, problems = zip(*tried, strict=True)
@@ -213,7 +213,7 @@ def _read_column(field: str, reader: Reader, values: Sequence[Any]) -> tuple[Seq
 
 
 def _tried(field: str, reader: Reader, value: Any) -> tuple[Any, str]:
-    """What the value says, and the fault that it is instead; empty if it is none."""
+    """Content of a value, and its fault; empty if it has none."""
     try:
         return reader(value), ""
     except ValueError as error:
