@@ -385,8 +385,10 @@ def open_index(
     searched = {name: _searched(vectors, ws.vectors / name, machine) for name, vectors in sets.items()}
     corpus = open_corpus(places, ws.corpus, each=making, advance=advance)
     # Vectors that are kept are trained on the documents of their version, if they are not there any more.
-    own = places.kept or places
-    trained_on = cache(lambda: open_corpus(own, ws.corpus, each=making, advance=advance) if places.kept else corpus)
+    trained_places = places.kept or places
+    trained_on = cache(
+        lambda: open_corpus(trained_places, ws.corpus, each=making, advance=advance) if places.kept else corpus
+    )
     if any(method.vectors in (None, LSA) for method in chosen):
         _refuse_without_words(ws, corpus)
     loaded_words: dict[WordSource, word_vectors.WordVectors] = {}
@@ -399,7 +401,7 @@ def open_index(
             if source == "cbow":
                 _train_words(ws, trained_on(), words, memory=memory, advance=advance)
             else:
-                _count_words(own, trained_on(), words, each=making(), advance=advance)
+                _count_words(trained_places, trained_on(), words, each=making(), advance=advance)
         loaded_words[source] = word_vectors.load(words)
         each = each_on(machine, most=processes)
         averaged |= averages(places, corpus, words, variants, each=each, advance=advance)
@@ -446,10 +448,10 @@ def places_of(ws: Workspace, scratch: Path | None = None, *, keep: bool, version
         digest = current_sha256(ws, keep=keep, last=last)
         return Places(root, scratch or root, digest, ws.machine.url, english, last)
 
-    own = places(version)
+    of_version = places(version)
     names = [recorded.version for recorded in versions]
-    kept = places(trained_version(ws.settings.word_vectors.trained_in, names, version)) if versions else own
-    return own if kept.corpus_sha256 == own.corpus_sha256 else replace(own, kept=kept)
+    kept = places(trained_version(ws.settings.word_vectors.trained_in, names, version)) if versions else of_version
+    return of_version if kept.corpus_sha256 == of_version.corpus_sha256 else replace(of_version, kept=kept)
 
 
 def trained_version(trained_in: Collection[str], names: Sequence[str], version: str | None = None) -> str:

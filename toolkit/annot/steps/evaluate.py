@@ -81,13 +81,13 @@ def evaluate(
     corpus = corpus if qrels_file is None else _version_of(whole, qrels_file)
     snapshot = whole if corpus is None or corpus == whole.corpora[-1] else read_version(ws, corpus)
     earlier, qrels = snapshot is not whole, exported_qrels(snapshot, qrels_file)
-    found = _measured_runs(whole, snapshot, runs, qrels_file, corpus, tell)
-    if at_least_two and len(found) < 2:
-        raise InputError(f"{', '.join(found)}: expected at least 2 runs", hint="make more with `annot run`")
+    chosen_runs = _measured_runs(whole, snapshot, runs, qrels_file, corpus, tell)
+    if at_least_two and len(chosen_runs) < 2:
+        raise InputError(f"{', '.join(chosen_runs)}: expected at least 2 runs", hint="make more with `annot run`")
     how: Any = {"measures": measures, "ties": ties, "average": average}
-    evaluated = measured.evaluation_of(snapshot, found, qrels, conventions=conventions, unfinished=so_far, **how)
+    evaluated = measured.evaluation_of(snapshot, chosen_runs, qrels, conventions=conventions, unfinished=so_far, **how)
     if qrels_file is None:
-        evaluated = measured.with_earlier(snapshot, found, qrels, evaluated, named=bool(runs), **how)
+        evaluated = measured.with_earlier(snapshot, chosen_runs, qrels, evaluated, named=bool(runs), **how)
     else:
         evaluated = replace(evaluated, corpus=corpus)
     if evaluated.corpus:
@@ -176,12 +176,12 @@ def _measured_runs(
 
     version: of the corpus, which the qrels are of.
     """
-    found = _named(whole if qrels_file and names else snapshot, names)
+    chosen_runs = _named(whole if qrels_file and names else snapshot, names)
     if qrels_file is not None:
-        _warn_of_others(whole, found, qrels_file, version, names, tell)
+        _warn_of_others(whole, chosen_runs, qrels_file, version, names, tell)
     elif snapshot is whole:
-        _refuse_other_versions(snapshot, found)
-    return found
+        _refuse_other_versions(snapshot, chosen_runs)
+    return chosen_runs
 
 
 def _version_of(snapshot: Snapshot, qrels_file: Path) -> str | None:
@@ -197,7 +197,7 @@ def _version_of(snapshot: Snapshot, qrels_file: Path) -> str | None:
 
 
 def _warn_of_others(
-    whole: Snapshot, found: measured.Runs, qrels_file: Path, version: str | None, names: Iterable[str], tell: Tell
+    whole: Snapshot, chosen_runs: measured.Runs, qrels_file: Path, version: str | None, names: Iterable[str], tell: Tell
 ) -> None:
     """Warn of documents of these runs that are not in the version of the corpus that the qrels are of.
 
@@ -212,15 +212,15 @@ def _warn_of_others(
         if path.is_file() and about.is_file():
             record = read_manifest(about, hint="take it from a backup, or make the run again")
             of_runs[str(record.get("tag"))] = dict(record.get("settings") or {}).get("corpus", first)
-    if len({*filter(None, map(of_runs.get, found))}) > 1:
+    if len({*filter(None, map(of_runs.get, chosen_runs))}) > 1:
         raise InputError(
             "runs of several versions of the corpus, expected one",
-            faults=[f"{tag}: ranks version {of_runs.get(tag, 'unknown')}" for tag in sorted(found)],
+            faults=[f"{tag}: ranks version {of_runs.get(tag, 'unknown')}" for tag in sorted(chosen_runs)],
             hint=f"`annot run SYSTEM --corpus {of_version}` ranks the version of the qrels",
         )
     outside = read_version(whole.ws, of_version).outside
     of_qrels = "the newest" if version is None else f"which {qrels_file} is of"
-    for tag, run in found.items():
+    for tag, run in chosen_runs.items():
         ids = {doc.doc_id for ranking in run.values() for doc in ranking}
         if others := sorted((ids & outside) | (ids - papers.known_ids(whole.ws.corpus, ids))):
             some = ", ".join(others[:3]) + (", ..." if others[3:] else "")
@@ -231,10 +231,12 @@ def _warn_of_others(
             )
 
 
-def _refuse_other_versions(snapshot: Snapshot, found: Collection[str]) -> None:
+def _refuse_other_versions(snapshot: Snapshot, chosen_runs: Collection[str]) -> None:
     """Raise InputError if runs of earlier versions of the corpus would be compared on the newest."""
     first, newest = snapshot.corpora[:1], snapshot.corpora[-1:]
-    of_runs = {run.tag: str(run.facts.get("corpus", *first)) for run in snapshot.runs if first and run.tag in found}
+    of_runs = {
+        run.tag: str(run.facts.get("corpus", *first)) for run in snapshot.runs if first and run.tag in chosen_runs
+    }
     if others := {tag: corpus for tag, corpus in of_runs.items() if corpus not in newest}:
         raise InputError(
             f"{counted(len(others), 'run')} of earlier versions of the corpus, expected version {newest[0]}",
