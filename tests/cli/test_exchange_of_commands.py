@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,11 +87,13 @@ class Page:
         self.finished += 1
 
 
-Round = Callable[..., None]
+Rounds = Iterator[tuple[PullResult, str]]
+NOTHING = PullResult((), ())
+NEWS = replace(NOTHING, assessors=(SimpleNamespace(assessor="a1", new=1, changed=0),))
 
 
 @contextmanager
-def watched(monkeypatch: pytest.MonkeyPatch, page: Page, rounds: Callable[..., None]) -> Iterator[list[Any]]:
+def watched(monkeypatch: pytest.MonkeyPatch, page: Page, rounds: Callable[..., Rounds]) -> Iterator[list[Any]]:
     """What is kept, locked and printed while `rounds` plays the loop of the step."""
     seen: list[Any] = []
 
@@ -117,9 +120,9 @@ def watching(as_json: bool = False) -> None:
 def test_a_watch_backs_up_news_at_most_every_ten_minutes_and_once_at_the_end(
     monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
-    def rounds(_pull: Round, *, after: Round, **_: object) -> None:
-        after(True, "")
-        after(False, "no connection")
+    def rounds(*_: object, **__: object) -> Rounds:
+        yield NEWS, ""
+        yield NOTHING, "no connection"
 
     page = Page()
     with watched(monkeypatch, page, rounds) as seen:
@@ -130,8 +133,8 @@ def test_a_watch_backs_up_news_at_most_every_ten_minutes_and_once_at_the_end(
 
 
 def test_a_watch_for_a_program_shows_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def rounds(_pull: Round, *, after: Round, **_: object) -> None:
-        after(False, "")
+    def rounds(*_: object, **__: object) -> Rounds:
+        yield NOTHING, ""
 
     with watched(monkeypatch, Page(), rounds) as seen:
         watching(as_json=True)
@@ -141,9 +144,8 @@ def test_a_watch_for_a_program_shows_no_line(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_page_that_cannot_be_written_is_reported_once_for_each_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
-    def rounds(_pull: Round, *, after: Round, **_: object) -> None:
-        for _time in range(4):
-            after(False, "")
+    def rounds(*_: object, **__: object) -> Rounds:
+        return iter([(NOTHING, "")] * 4)
 
     page = Page()
     page.errors = [OSError("disk full"), OSError("disk full"), AnnotError("locked")]
@@ -157,7 +159,7 @@ def test_a_page_that_cannot_be_written_is_reported_once_for_each_reason(
 
 
 def test_a_watch_that_is_stopped_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
-    def rounds(*_: object, **__: object) -> None:
+    def rounds(*_: object, **__: object) -> Rounds:
         raise KeyboardInterrupt
 
     page = Page()
@@ -179,8 +181,9 @@ def test_each_pull_of_a_watch_takes_the_study_at_once_and_notes_what_is_lost(
     made: list[PullResult] = []
     monkeypatch.setattr(pull, "pull_sent", lambda *_, **__: (Found((), ("noted",)), (AnnotError("refused"),)))
 
-    def rounds(pull_once: Callable[..., PullResult], **_: object) -> None:
+    def rounds(pull_once: Callable[..., PullResult], **_: object) -> Rounds:
         made.append(pull_once({}))
+        yield NOTHING, ""
 
     with watched(monkeypatch, Page(), rounds) as seen:
         watching()

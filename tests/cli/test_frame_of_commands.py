@@ -200,6 +200,7 @@ def around(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(commands, "held", lambda *_, wait_seconds: noted(f"held {wait_seconds:g}"))
     monkeypatch.setattr(commands, "backed_up", lambda *_: noted("backed up"))
     monkeypatch.setattr(commands, "hand_down", lambda _: False)
+    monkeypatch.setattr(commands, "_nouns", lambda _: str)
     monkeypatch.setattr("annot.base.parallel.limited", lambda _: nullcontext())
     monkeypatch.setattr(
         commands, "_say_next", lambda words, ws, folder, *, changes: seen.append(f"next {folder} {changes}")

@@ -51,7 +51,7 @@ def answered(sent: Any) -> tuple[int, int]:
     def respond(asked: Any) -> Any:
         return None if asked == "unknown" else (SimulatedAnswer(2, None, None, 12.5), "why")
 
-    project: Any = SimpleNamespace(url="http://studio.example", remote_id=7)
+    project: Any = SimpleNamespace(url="http://studio.example", number=7)
     done = simulated_people._answer(
         project,
         sent,

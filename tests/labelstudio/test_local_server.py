@@ -236,7 +236,7 @@ def test_a_server_that_outlives_force_is_named(tmp_path: Path, monkeypatch: pyte
     ("found", "said"),
     [
         (None, "stopped while starting; the end of its log:\nlast words of [token] and [password]"),
-        (False, "does not respond after 600 s"),
+        (False, "does not respond after 10 min"),
         (True, None),
     ],
 )

@@ -83,7 +83,7 @@ def test_a_wait_of_more_than_a_minute_is_printed_and_not_waited_for(ws: Workspac
     clock = Hurried()
     with serving(lambda request, number: LONG if number == 3 else Scripted()) as server:
         ws = with_model(ws, server.url, requests_at_once=1)
-        with pytest.raises(ModelError, match="asks to wait 61 s: HTTP 429: daily limit") as error:
+        with pytest.raises(ModelError, match="asks to wait 1 min: HTTP 429: daily limit") as error:
             ask(ws, selection=ONE_QUERY, clock=clock)
         assert "With --long-waits" in (error.value.hint or "")
         assert (clock.waits, len(opinions_of(ws))) == ([], 2)
@@ -98,7 +98,7 @@ def test_a_long_wait_is_waited_for_if_the_lead_asks_for_it(ws: Workspace) -> Non
         ws = with_model(ws, server.url, requests_at_once=1)
         assert ask(ws, selection=ONE_QUERY, clock=clock, wait_long=True, tell=heard.append).settled == 10
     assert clock.waits[0] == 61
-    assert heard[0].startswith("HTTP 429: daily limit; asking again in 61 s")
+    assert heard[0].startswith("HTTP 429: daily limit; asking again in 1 min")
 
 
 def test_not_even_then_is_more_than_a_day_waited_for(ws: Workspace) -> None:

@@ -70,7 +70,7 @@ def test_an_address_becomes_a_persons_own_server(apart: Workspace, served: Studi
     url, notes = people.own_server(apart, "a1", url=f"{served.url}/", dry_run=False)
     assert url == served.url
     assert notes[0].startswith(NOT_THERE)
-    assert servers.place_of(apart, "a1") == servers.Place(served.url, served.token, here=False)
+    assert servers.place_of(apart, "a1") == servers.Place(served.url, served.token, local=False)
     assert people.own_server(apart, "a1", url=None, dry_run=False) == (served.url, ())
     assert people.own_server(apart, "a1", url=served.url, dry_run=True) == (served.url, ()), "it may be named again"
     with pytest.raises(InputError, match=f"{served.url} is the server of a1, expected one that only a2 uses"):

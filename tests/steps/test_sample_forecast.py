@@ -101,7 +101,7 @@ def test_shares_without_a_pilot_are_those_of_simulated_studies(ws: Workspace) ->
     found = looked_at(ws, seconds=90.0)
     assert [row.share for row in found.rows] == [0.15, 0.25, 0.33, 0.5, 0.75, 1.0]
     assert (found.seen_on, found.queries, found.pairs) == (None, 4, 240)
-    assert found.why_assumed == "all pairs are judged for only 0 query papers, and 4 are needed"
+    assert found.why_assumed == "all pairs are judged for only 0 queries, and 4 are needed"
     third, whole = found.rows[2], found.rows[-1]
     assert third.pairs.value == pytest.approx(expected(0.33))
     assert third.hours.value == pytest.approx(expected(0.33) * PAIR_HOURS)

@@ -196,6 +196,11 @@ class StudyVocabulary(NamedTuple):
         return plural_of(self.query)
 
     @property
+    def topics(self) -> str:
+        """Topics of the study."""
+        return plural_of(self.topic)
+
+    @property
     def nested(self) -> bool:
         """True if a topic may have several queries, such as a query paper on its facets."""
         return self.topic != self.query
@@ -204,6 +209,11 @@ class StudyVocabulary(NamedTuple):
     def unit(self) -> str:
         """Short name of a sampling unit."""
         return self.topic.removeprefix("query ")
+
+    @property
+    def units(self) -> str:
+        """Short name of sampling units."""
+        return plural_of(self.unit)
 
     @property
     def alpha(self) -> str:

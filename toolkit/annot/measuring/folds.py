@@ -133,7 +133,7 @@ def refuse_leaks(leaks: Leaks, *, where: str, words: StudyVocabulary = OF_PAPERS
     ]
     faults += [f"{a} and {b}: {percent(share, 0)} of the text is the same" for a, b, share in leaks.near_duplicates]
     if faults:
-        hint = f"draw folds that keep {words.unit}s and their near-copies together: `annot query folds --redraw`"
+        hint = f"draw folds that keep {words.units} and their near-copies together: `annot query folds --redraw`"
         raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)
 
 

@@ -67,7 +67,7 @@ def evaluation_data(evaluated: EvaluatedRuns) -> Any:
     """Data of the lines, the comparisons and the queries' own values."""
     return {
         "relevant_from": evaluated.relevant_from,
-        "intervals": {"over": f"{evaluated.words.topic}s", "level": evaluated.level},
+        "intervals": {"over": evaluated.words.topics, "level": evaluated.level},
         "lines": evaluated.lines,
         "ceiling": evaluated.ceiling,
         "comparison": {

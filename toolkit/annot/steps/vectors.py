@@ -389,15 +389,19 @@ def in_words(size: int) -> str:
 def _missing(ws: Workspace, methods: Iterable[str], *, without: Collection[Path]) -> Iterable[str]:
     """Parts of the index to make, if the folders `without` are damaged."""
     places = index.places_of(ws, keep=False)
-    unreadable = places.corpus_part(index.WHOLE) in without or index.lacks_shards(places)
-    if unreadable:
+    unreadable = places.corpus_part(index.WHOLE) in without
+    if unreadable or index.lacks_shards(places):
         yield "tokens and counts"
     known = known_methods(ws.settings.plugins.names)
     for source, variants in grouped((v.source, v) for method in methods for v in known[method].averages).items():
         words = index.words_place(ws, places, source)
         if words in without or not words.is_dir():
             yield "word vectors and averages" if source == "cbow" else "count vectors and averages"
-        elif unreadable or index.missing_averages(places, words, variants):
+        elif (
+            unreadable
+            or not places.corpus_part(index.averages_name(words)).is_dir()
+            or index.missing_averages(places, words, variants)
+        ):
             yield "averages" if source == "cbow" else "averages of count vectors"
     if LSA in methods and not index.lsa_place(places).is_dir():
         yield LSA
