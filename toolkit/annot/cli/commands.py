@@ -554,7 +554,7 @@ def _nouns(ws: "Workspace | None") -> Callable[[str], str]:
             if words.nested:
                 return str
             if words.document == "paper":
-                return lambda text: text.replace("query paper", words.topic)
+                return lambda text: text.replace("query papers", words.topics).replace("query paper", words.topic)
             # A message of such a study that names query papers is about papers.
             return lambda text: "query paper".join(map(words.said, text.split("query paper")))
     return str
