@@ -105,7 +105,7 @@ def trained(corpus: Corpus, seed: int) -> WordVectors:
     with TemporaryDirectory() as folder:
         return word_vectors.train(
             corpus,
-            **CBOW.model_dump() | {"seed": seed},
+            **CBOW.of_training | {"seed": seed},
             memory=2**33,
             scratch=Path(folder),
             after_epoch=lambda done, total: None,

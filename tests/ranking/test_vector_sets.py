@@ -98,7 +98,7 @@ def test_vectors_that_are_not_there_are_asked_for_by_name(ws: Workspace) -> None
 def test_an_index_that_was_made_before_is_found_again(ws: Workspace) -> None:
     places = Places(ws.cache / "index", ws.cache / "new", "0123456789abcdef" * 4, "")
     assert places.corpus_part("lsa") == ws.cache / "new" / "corpora" / "0123456789abcdef" / "lsa"
-    settings = json.dumps(ws.settings.word_vectors.model_dump(exclude={"trained_in"}), sort_keys=True)
+    settings = json.dumps(ws.settings.word_vectors.of_training, sort_keys=True)
     name = f"words-{hashlib.sha256(settings.encode()).hexdigest()[:16]}"
     assert words_place(ws, places, "cbow") == places.corpus_part(name)
     (ws.cache / "index" / "corpora" / "0123456789abcdef" / name).mkdir(parents=True)

@@ -275,6 +275,11 @@ class WordVectorSettings(Section):
     """Versions of the corpus in which word vectors and `lsa` are trained again. All others keep those of the version
     before."""
 
+    @property
+    def of_training(self) -> dict[str, Any]:
+        """Settings by name that each training has."""
+        return self.model_dump(exclude={"trained_in"})
+
 
 class JudgingSettings(Section):
     language: str = ENGLISH_CODE

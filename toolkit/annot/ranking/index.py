@@ -412,7 +412,7 @@ def open_index(
 
 
 def _train_words(ws: Workspace, corpus: Corpus, words: Path, *, memory: int, advance: Advance) -> None:
-    settings = ws.settings.word_vectors.model_dump(exclude={"trained_in"})
+    settings = ws.settings.word_vectors.of_training
     trained = word_vectors.train(corpus, **settings, memory=memory, scratch=words.parent, after_epoch=advance)
     word_vectors.save(trained, words)
     shutil.rmtree(unfinished_of(words, "cbow"), ignore_errors=True)
@@ -498,7 +498,7 @@ def words_place(ws: Workspace, places: Places, source: WordSource) -> Path:
     """
     if source == "cbow" and ws.word_vectors.is_dir():
         return ws.word_vectors
-    trained_as = ws.settings.word_vectors.model_dump(exclude={"trained_in"})
+    trained_as = ws.settings.word_vectors.of_training
     settings = trained_as if source == "cbow" else asdict(count_vectors.SETTINGS)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
     return (places.kept or places).corpus_part(f"{'words' if source == 'cbow' else source}-{digest}")
