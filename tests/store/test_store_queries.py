@@ -10,6 +10,7 @@ from annot.base.records import Addition, Assignment, Query, Source
 from annot.store import facet_labels, people, pools
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
+from annot.store.models import CorpusVersion
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stored import NOW, PLAN, judge, pool, write_pools
@@ -142,3 +143,17 @@ def test_judged_pairs_do_not_leave_the_pool(study: Store) -> None:
     with pytest.raises(InputError):
         write_pools(study, pool("p2", "d1"))
     write_pools(study, pool("p1", "d2", "d4"), pool("p2", "d5"))
+
+
+# Versions of the corpus
+
+
+@pytest.mark.parametrize(
+    ("name", "after"), [("../2026", ""), ("/tmp/2026", ""), (".", ""), ("", ""), ("2026", "../part-00001.parquet")]
+)
+def test_a_version_on_record_never_names_a_place_elsewhere(store: Store, name: str, after: str) -> None:
+    with store.begin() as session:
+        pools.add_version(session, CorpusVersion(name, 1, after, None, None, NOW))
+    with store.read() as session, pytest.raises(InputError, match="versions of the corpus") as refused:
+        pools.read_corpus_versions(session)
+    assert repr(name) in refused.value.faults[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
 from annot.store.models import CorpusVersion, Session, WithdrawnDocument
 from annot.store.pools import (
+    VERSION_NAME,
     add_version,
     newest_version,
     read_corpus_versions,
@@ -24,8 +24,6 @@ from annot.study.outcome import answered_of
 from annot.study.snapshot import final_qrels
 from annot.study.workspace import Workspace
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-"""A version is part of the names of files and folders."""
 FIRST = "1"
 """Name of the first version if it was given none."""
 ASK = 'annot corpus add FILE --version NAME --reason "WHY"'
@@ -67,7 +65,7 @@ def begin_version(
     faults = [
         f"--{option} {name!r}: expected letters, digits and . _ -, and a letter or digit first"
         for option, name in (("version", wanted.version), ("first", wanted.first))
-        if name is not None and not NAME.fullmatch(name)
+        if name is not None and not VERSION_NAME.fullmatch(name)
     ]
     if wanted.version is None and (wanted.first, wanted.reason) != (None, None):
         faults.append("found --first or --reason without --version")

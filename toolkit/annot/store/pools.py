@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
 from operator import attrgetter, itemgetter
+from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import Select, Table, func, select, true
@@ -427,9 +429,24 @@ def _columns(
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+"""Name of a version of the corpus, which also names files and folders."""
+
+
 def read_corpus_versions(session: Session) -> tuple[models.CorpusVersion, ...]:
-    """All versions, the oldest first; none if the corpus has only one."""
-    return models.read_in_order(session, models.CORPUS_VERSION_TABLE, models.CorpusVersion, ["number"])
+    """All versions, the oldest first; none if the corpus has only one.
+
+    Raises InputError for a record that would name a file elsewhere: a study may come from somebody else.
+    """
+    versions = models.read_in_order(session, models.CORPUS_VERSION_TABLE, models.CorpusVersion, ["number"])
+    faults = [
+        f"version {version.version!r} after {version.after!r}: found the name of a place, expected that of a file"
+        for version in versions
+        if not VERSION_NAME.fullmatch(version.version) or PurePath(version.after).name != version.after
+    ]
+    if faults:
+        raise InputError("the versions of the corpus on record cannot be used", faults=faults)
+    return versions
 
 
 def newest_version(session: Session) -> str | None:

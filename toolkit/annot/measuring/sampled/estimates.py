@@ -289,7 +289,7 @@ def _share(part: Array, rest: Array) -> Array:
 
 
 def _gained(counts: Array, discounts: Array) -> Array:
-    """Sum of the first this many discounts, over the last axis; linear between whole numbers and below 0."""
+    """Sum of this many discounts from the first on, over the last axis; linear between whole numbers and below 0."""
     sums = np.concatenate([[0.0], discounts.cumsum()])
     return np.asarray(
         (np.interp(counts, np.arange(len(sums)), sums) + np.minimum(counts, 0.0) * discounts[0]).sum(axis=-1)
