@@ -289,6 +289,11 @@ def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_sc
         f"are not in version 2027 of the corpus, which exports/qrels.txt is of: {NEW};"
         in done("evaluate", "fabs_bm25", "--qrels", "exports/qrels.txt").stderr
     )
+    # The record of a kept run that was changed by hand is named, with the command that makes it again.
+    for text in ("{", "{}", "[]"):
+        (judged.ws.runs / "2026" / "fabs_bm25.json").write_text(text, encoding="utf-8")
+        broken = annot("evaluate", "--corpus", "2026", folder=judged.folder)
+        assert (broken.exit_code, "fabs_bm25.json: not the record" in broken.message()) == (2, True)
 
 
 def run_of(path: Path) -> list[str]:

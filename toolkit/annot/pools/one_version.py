@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from annot.base.errors import InputError
 from annot.base.records import Pool
 from annot.pools.pooling import pool_in_version
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, read_accepted, read_returned
@@ -109,8 +110,14 @@ def _runs(whole: Snapshot, corpus: str, *, earlier: bool) -> tuple[tuple[StoredR
         files = {tag: path for tag, path in files.items() if tag in known} | {path.stem: path for path in kept}
         # A file that was put there by hand may have no metadata.
         for path in (path for path in kept if path.with_suffix(".json").is_file()):
-            record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-            runs[path.stem] = StoredRun(record["tag"], record["kind"], record["settings"], record["sha256"])
+            about = path.with_suffix(".json")
+            try:
+                record = json.loads(about.read_text(encoding="utf-8"))
+                runs[path.stem] = StoredRun(record["tag"], record["kind"], record["settings"], record["sha256"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(
+                    f"{about}: not the record of a run: {error!r}", hint=f"`annot run --corpus {corpus}` makes it again"
+                ) from None
     return tuple(run for _, run in sorted(runs.items())), tuple(path for _, path in sorted(files.items()))
 
 
