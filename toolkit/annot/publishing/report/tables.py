@@ -334,7 +334,7 @@ def table(
     """The table with a row for each of `rows`; `names` say what a row is, `numbers` stand to their right.
 
     caption: a block of a template, which gets `words` and `values`, and `bracketed`: True if a figure has an interval.
-    command: what prints the table, where it is not the report. words: the vocabulary of the study, into which headings
+    command: the command that prints the table, if one does. words: the vocabulary of the study, into which headings
     and notes are put; None leaves them as they are. Notes say why figures have no value or no interval.
     """
     columns = (*names, *numbers)
