@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import tomlkit
@@ -15,6 +16,7 @@ from annot.base.names import counted
 from annot.base.records import Assessor
 from annot.base.settings import CONTROL, Kind, Settings, settings_of
 from annot.base.templating import render
+from annot.base.words import FOLDER as WORDS
 from annot.judging.exchange import servers
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
@@ -29,6 +31,7 @@ from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 IGNORE_FILE = ".gitignore"
 FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
+WORDS_FOLDER = f"templates/{WORDS}"
 
 
 def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> tuple[list[str], tuple[str, ...]]:
@@ -50,6 +53,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
         raise InputError(f"{root}: the name {new_name!r} cannot be printed", hint="give one by --name")
     new = [] if existing else [SETTINGS_FILE]
     new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
+    new += [] if existing or not words_of(kind or "facets") else [f"{WORDS_FOLDER}/"]
     new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
     missing = missing_part(ws) if existing or (root / BACKUPS).is_dir() else None
     if missing is not None and ws.database_file is not None:
@@ -64,6 +68,7 @@ def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> 
     for folder in FOLDERS:
         (root / folder).mkdir(parents=True, exist_ok=True)
     if SETTINGS_FILE in new:
+        write_words(root, kind)
         write_file(root / SETTINGS_FILE, settings_text(name, kind))
     if IGNORE_FILE in new:
         write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
@@ -73,6 +78,25 @@ def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> 
         database.open_store(url, create=False).close()
     except MissingInput:
         database.open_store(url).close()
+
+
+def words_of(kind: Kind) -> dict[str, str]:
+    """Texts of the files of words, by name, that a new study of this kind has in place of the program's words."""
+    folder = files("annot.templates") / WORDS / kind
+    texts = folder.iterdir() if folder.is_dir() else ()
+    return {path.name: path.read_text(encoding="utf-8") for path in texts if path.name.endswith(".toml")}
+
+
+def write_words(root: Path, kind: Kind) -> None:
+    """Write the words of this kind into a new study; a file that is in the folder stays as it is.
+
+    The words go on record with the first push, so studies of earlier releases keep the words that they were sent with.
+    """
+    for name, text in words_of(kind).items():
+        path = root / WORDS_FOLDER / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, text)
 
 
 def _refuse_inside_study(root: Path) -> None:
