@@ -97,8 +97,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     outcome, pool = snapshot.outcome, snapshot.pools.get(query.topic_id)
     corpus = find_papers(ws.corpus, [query.topic_id, doc_id]) if ws.has_corpus else {}
     texts = {name: _as_judged(snapshot, pair, paper, labels.get(name)) for name, paper in corpus.items()}
-    entries, additions = (pool.entries, pool.additions) if pool else ((), ())
-    entry = next((entry for entry in entries if entry.doc_id == doc_id), None)
+    entry, added = _pooled(pool, doc_id)
     if not (doc_id in texts or entry or history):
         _refuse_unknown(pair, pool, snapshot.assignments)
     return Trace(
@@ -107,7 +106,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         topic=snapshot.texts.get(query.topic_id) or texts.get(query.topic_id),
         document=texts.get(doc_id),
         pool=entry,
-        added=next((addition for addition in additions if doc_id in addition.documents), None),
+        added=added,
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
         given_to=tuple(assignment for assignment in snapshot.assignments if assignment.pair == pair),
         returned=tuple(pair_return for pair_return in outcome.returned if pair_return.pair == pair),
@@ -126,6 +125,15 @@ def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[st
             paper = with_text(paper, version.body)
     known = labels is not None and len(labels) == len(paper.sentences)
     return replace(paper, labels=tuple(labels) if known and labels else None)
+
+
+def _pooled(pool: Pool | None, doc_id: str) -> tuple[PoolEntry | None, Addition | None]:
+    """The document in the pool, and the addition that brought it after the draw."""
+    entries, additions = (pool.entries, pool.additions) if pool else ((), ())
+    return (
+        next((entry for entry in entries if entry.doc_id == doc_id), None),
+        next((addition for addition in additions if doc_id in addition.documents), None),
+    )
 
 
 def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -> None:
