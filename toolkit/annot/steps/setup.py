@@ -31,7 +31,6 @@ from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
 
 IGNORE_FILE = ".gitignore"
 FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
-WORDS_FOLDER = f"templates/{WORDS}"
 
 
 def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> tuple[list[str], tuple[str, ...]]:
@@ -45,21 +44,20 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     _refuse_inside_study(root)
     settings_file = root / SETTINGS_FILE
     existing = settings_file.is_file()
-    new_name = name or root.resolve().name or "my-collection"
-    ws = Workspace.open(root) if existing else Workspace(root, settings_of(kind or "facets"))
+    new_name, new_kind = name or root.resolve().name or "my-collection", kind or "facets"
+    ws = Workspace.open(root) if existing else Workspace(root, settings_of(new_kind))
     if existing:
         _keeps(settings_file, ws.settings, name=name, kind=kind)
     elif CONTROL.search(new_name):
         raise InputError(f"{root}: the name {new_name!r} cannot be printed", hint="give one by --name")
-    new = [] if existing else [SETTINGS_FILE]
+    new = [] if existing else [SETTINGS_FILE, *words_of(new_kind)]
     new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
-    new += [] if existing or not words_of(kind or "facets") else [f"{WORDS_FOLDER}/"]
     new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
     missing = missing_part(ws) if existing or (root / BACKUPS).is_dir() else None
     if missing is not None and ws.database_file is not None:
         raise MissingInput(missing.message, hint=f"{missing.hint}; to begin another study, use another folder")
     if not dry_run:
-        _write_study(root, new, name=new_name, kind=kind or "facets")
+        _write_study(root, new, name=new_name, kind=new_kind)
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
     return new, notes
 
@@ -81,10 +79,13 @@ def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> 
 
 
 def words_of(kind: Kind) -> dict[str, str]:
-    """Texts of the files of words, by name, that a new study of this kind has in place of the program's words."""
+    """Files of words, by path, that a new study of this kind has in place of the program's words."""
     folder = files("annot.templates") / WORDS / kind
-    texts = folder.iterdir() if folder.is_dir() else ()
-    return {path.name: path.read_text(encoding="utf-8") for path in texts if path.name.endswith(".toml")}
+    return {
+        f"templates/{WORDS}/{path.name}": path.read_text(encoding="utf-8")
+        for path in (sorted(folder.iterdir(), key=str) if folder.is_dir() else ())
+        if path.name.endswith(".toml")
+    }
 
 
 def write_words(root: Path, kind: Kind) -> None:
@@ -93,10 +94,9 @@ def write_words(root: Path, kind: Kind) -> None:
     The words go on record with the first push, so studies of earlier releases keep the words that they were sent with.
     """
     for name, text in words_of(kind).items():
-        path = root / WORDS_FOLDER / name
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_file(path, text)
+        if not (root / name).exists():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            write_file(root / name, text)
 
 
 def _refuse_inside_study(root: Path) -> None:
