@@ -56,7 +56,7 @@ class Question:
     section: str
     """The title of the section."""
     text: str
-    kind: Literal["prose", "records", "optional"]
+    kind: Literal["prose", "records", "optional"] = "prose"
     unless: str | None = None
     only: Literal["topics"] | None = None
     """Condition of the question: the study must have topics that are texts."""
@@ -70,11 +70,13 @@ def questions(*, topics: bool = False) -> tuple[Question, ...]:
 @cache
 def _every() -> tuple[Question, ...]:
     document = tomllib.loads(files("annot.templates").joinpath(QUESTIONS_FILE).read_text(encoding="utf-8"))
-    return tuple(
-        Question(**question | {"id": f"{section['id']}.{question['id']}", "section": section["title"]})
-        for section in document["section"]
-        for question in section["question"]
-    )
+    every = []
+    for section, entries in document.items():
+        title = entries.pop("title")
+        for name, entry in entries.items():
+            values = {"text": entry} if isinstance(entry, str) else entry
+            every.append(Question(id=f"{section}.{name}", section=title, **values))
+    return tuple(every)
 
 
 def parse_answers(text: str, *, name: str) -> dict[str, str]:
