@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -17,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from annot.base.errors import Faults, InputError
 from annot.base.names import near
 from annot.base.records import Qrel, Query, Topic, grouped
-from annot.base.templating import Exact, converter, render
+from annot.base.templating import Exact, converter, packaged_table, render
 from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id, module_name
 from annot.formats.paper_text import language_code
 from annot.measuring.agreement.coefficients import TITLES
@@ -69,9 +68,8 @@ def questions(*, topics: bool = False) -> tuple[Question, ...]:
 
 @cache
 def _every() -> tuple[Question, ...]:
-    document = tomllib.loads(files("annot.templates").joinpath(QUESTIONS_FILE).read_text(encoding="utf-8"))
     every = []
-    for section, entries in document.items():
+    for section, entries in packaged_table(QUESTIONS_FILE).items():
         title = entries.pop("title")
         for name, entry in entries.items():
             values = {"text": entry} if isinstance(entry, str) else entry
