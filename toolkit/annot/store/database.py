@@ -8,6 +8,7 @@ import os
 import platform
 import sqlite3
 import time
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -57,29 +58,6 @@ CACHE_KB = 64 * 1024
 """Pages of a database that SQLite keeps in memory."""
 WAIT_SECONDS = 30
 """Wait for a busy server, and for another process that writes; a server that is down refuses at once."""
-_FAULTS = (
-    (
-        ("database is locked", "database table is locked", "lock timeout"),
-        "another process has been writing for too long",
-        "wait until it has finished, then run the command again",
-    ),
-    (("not a database",), "not a SQLite database", "name another file in `store.database`, or restore a backup"),
-    (("disk i/o error",), "cannot be read or written", "the disk may be full or failing; `annot doctor` looks at it"),
-    (("malformed",), "damaged, or not a database", "restore a backup"),
-    (("unable to open", "readonly", "read-only"), "cannot be written", "check the permissions of the folder"),
-    (
-        ("no such table", "relation", "column"),
-        "incomplete",
-        "restore a backup, or make an empty database with `annot init`",
-    ),
-    (
-        ("password", "fatal:  database", "connection"),
-        "cannot be reached",
-        "is the server running? check postgresql://USER:PASSWORD@HOST/NAME in ANNOT_DATABASE, or `store.database` in "
-        "annot.toml; `createdb NAME` makes the database",
-    ),
-)
-"""Parts of the database's error, our message, and the remedy; the first match counts."""
 
 
 class Store:
@@ -368,9 +346,10 @@ def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreErr
         low += "connection"
     if "is full" in low or ("disk i/o error" in low and is_full(place)):
         return StoreError(full_disk(place), hint=FREE_SOME_SPACE)
-    for words, message, hint in _FAULTS:
-        if any(word in low for word in words):
-            return StoreError(f"{place}: {message}: {first_line}", hint=hint)
+    known = tomllib.loads(Path(__file__).with_name("database_errors.toml").read_text("utf-8"))
+    for known_error in known["errors"]:
+        if any(word in low for word in known_error["words"]):
+            return StoreError(f"{place}: {known_error['message']}: {first_line}", hint=known_error["hint"])
     return StoreError(f"{place}: {first_line}")
 
 
