@@ -15,15 +15,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 from sqlalchemy import (
     JSON,
     URL,
-    Column,
     Connection,
     Engine,
-    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -39,6 +38,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 from sqlalchemy.pool import NullPool
 
 from annot.base.errors import FREE_SOME_SPACE, BusyError, InputError, MissingInput, StoreError, full_disk, is_full
+from annot.formats.input_files import in_words as faults_in_words
 from annot.store import schema
 from annot.store.models import TABLES, ReadingSession, Session, insert_chunk
 
@@ -512,6 +512,16 @@ def _busy(holder: str) -> BusyError:
 
 
 ROWS_AT_ONCE = 1_000
+
+
+def _json_text(text: str) -> str:
+    json.loads(text)
+    return text
+
+
+_JSON_TEXT = Annotated[str, AfterValidator(_json_text)]
+_INTEGER = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
+_HEXADECIMAL = Annotated[str, AfterValidator(lambda text: bytes.fromhex(text).hex())]
 OTHER_VERSION = "restore it with the version of the program that made it"
 
 
@@ -594,43 +604,30 @@ def _dumped_rows(connection: Connection, table: Table) -> Iterator[dict[str, Any
 
 def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
     """The rows in the file, held against the table. Raises InputError for the first that does not fit."""
-    tests = {column.name: _fits(column) for column in table.c}
+    row = _row_of(table)
     with path.open("rb") as lines:
         numbered = enumerate(lines, 1)
-        while chunk := [_row(line, f"{path.name}:{number}", tests) for number, line in islice(numbered, ROWS_AT_ONCE)]:
+        while chunk := [_row(line, f"{path.name}:{number}", row) for number, line in islice(numbered, ROWS_AT_ONCE)]:
             yield chunk
 
 
-def _fits(column: Column[Any]) -> Callable[[Any], bool]:
-    """Test of the values that a dump may have in this column."""
-    holds_json = isinstance(column.type, JSON)
-    is_hash = isinstance(column.type, LargeBinary)
-    python = str if holds_json or is_hash else column.type.python_type
-    types = {python, *((int,) if python is float else ()), *((type(None),) if column.nullable else ())}
-
-    def fits(value: Any) -> bool:
-        if isinstance(value, str):
-            value.encode()  # an error for half a letter, which no database takes
-            if holds_json:
-                json.loads(value)
-            if is_hash:
-                bytes.fromhex(value)
-        return type(value) in types and not (isinstance(value, int) and value.bit_length() > 63)
-
-    return fits
+def _row_of(table: Table) -> type[BaseModel]:
+    """The columns of a row as a dump has them: JSON and hashes are texts."""
+    fields: dict[str, Any] = {}
+    for column in table.c:
+        kind: Any = _JSON_TEXT if isinstance(column.type, JSON) else column.type.python_type
+        kind = {int: _INTEGER, bytes: _HEXADECIMAL}.get(kind, kind)
+        fields[column.name] = (kind | None if column.nullable else kind, ...)
+    return create_model(table.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
-def _row(line: bytes, where: str, tests: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
+def _row(line: bytes, where: str, row: type[BaseModel]) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-        if not isinstance(row, dict) or row.keys() != tests.keys():
-            raise InputError(f"{where}: expected the columns {', '.join(tests)}", hint=OTHER_VERSION)
-        wrong = [name for name, value in row.items() if not tests[name](value)]
+        return row.model_validate(json.loads(line)).__dict__
+    except ValidationError as error:
+        raise InputError(f"{where}: {faults_in_words(error)[0]}", hint=OTHER_VERSION) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not a row of JSON: {error}") from None
-    if wrong:
-        raise InputError(f"{where}: no value for {', '.join(wrong)}, found {row[wrong[0]]!r:.40}")
-    return row
 
 
 def _count_on(connection: Connection) -> None:
