@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
@@ -130,10 +130,11 @@ class TrainedLabeller:
 
 
 class _LabelCounts:
-    """Counts of papers and sentences by their labels. facets: the labels of each facet."""
+    """Counts of papers and sentences by their labels. facets: the labels of each facet; corrected: labels of papers
+    that people corrected."""
 
-    def __init__(self, facets: query_sentences.Facets) -> None:
-        self._facets = facets
+    def __init__(self, facets: query_sentences.Facets, corrected: Mapping[str, facet_labels.FacetLabels]) -> None:
+        self._facets, self._corrected = facets, corrected
         self.labels, self.facets, self.origins = Counter[str](), Counter[str](), Counter[str]()
         self.bare: list[str] = []
         """Papers that came without labels and got none."""
@@ -146,11 +147,11 @@ class _LabelCounts:
         return self.agreeing / self.carried if self.carried else None
 
     def take(self, labelled: Iterable[facet_labels.FacetLabels]) -> None:
-        """Count these papers; corrected ones are counted by origin elsewhere."""
-        for paper in labelled:
+        """Count these papers, corrected ones with the labels that a person gave."""
+        for paper in (self._corrected.get(paper.paper_id, paper) for paper in labelled):
             self.labels.update(paper.labels)
             self.facets.update(query_sentences.offered_facets(paper.labels, facets=self._facets))
-            self.origins[paper.origin] += paper.origin != Source.CORRECTED
+            self.origins[paper.origin] += 1
 
     def take_batch(self, batch: pa.RecordBatch, *, predicted_by: str, fits: bool) -> None:
         """Count the papers of a shard, as in `LABELLED`. fits: whether the model gives the labels of the study."""
@@ -172,8 +173,23 @@ def _engine_for(ws: Workspace, papers: int) -> Engine:
     return Engine(1) if engine.cluster is None and papers < FEWEST_FOR_PROCESSES else engine
 
 
+def _on_record(ws: Workspace, shard: papers.RowGroups, predicted_by: str) -> list[facet_labels.FacetLabels]:
+    """Labels on record of the papers of a shard; none if the model has not labelled all of them as they are now, or if
+    one came with labels, of which the model's agreement is counted."""
+    ids: list[str] = []
+    for batch in papers.read_columns([shard], ("paper_id", "labels")):
+        if batch.column(1).null_count < len(batch):
+            return []
+        ids += batch.column(0).to_pylist()
+    with ws.reading() as session:
+        recorded = facet_labels.read_labels(session, ids)
+        known = [row for row in recorded if row.origin in (predicted_by, Source.CORRECTED)]
+    return known if len(known) == len(ids) else []
+
+
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
-    """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
+    """Label the papers: labels that came with a paper and corrected ones are kept, and so are those on record that this
+    model predicted; a text that is corrected loses its labels. The papers of a row group are labelled together.
 
     If the shipped model gives other labels than those of the study, all labels on record are kept, and the papers
     without labels are named. Raises InputError if no paper came with labels then.
@@ -187,13 +203,20 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     reader = partial(label_shard, model=raw, name=name, labels=ws.settings.labels.names, fits=misfit is None)
     shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
-    engine = _engine_for(ws, total)
-    counts = _LabelCounts(ws.settings.facets)
     states = states_of(ws)
+    with ws.reading() as session:
+        corrected = {row.paper_id: row for row in facet_labels.read_labels(session, origin=Source.CORRECTED)}
+    counts, kept, to_label = _LabelCounts(ws.settings.facets, corrected), set[str](), list[papers.RowGroups]()
+    for shard in shards:
+        known = [] if misfit else _on_record(ws, shard, predicted_by)
+        counts.take(known)
+        kept.update(row.paper_id for row in known)
+        to_label += [] if known else [shard]
+    engine = _engine_for(ws, total - len(kept))
     # All are predicted before the first is written: that takes minutes, in which others may write.
     with TemporaryFile(dir=None if dry_run else ws.root) as aside:
         with pa.ipc.new_stream(aside, LABELLED) as stream:
-            for batch in map_shards(reader, shards, engine=engine):
+            for batch in map_shards(reader, to_label, engine=engine):
                 stream.write_batch(batch)
                 counts.take_batch(batch, predicted_by=predicted_by, fits=misfit is None)
                 advance(counts.origins.total() + len(counts.bare), total)
@@ -203,9 +226,8 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             aside.seek(0)
             with ws.writing() as session, pa.ipc.open_stream(aside) as batches:
                 labelled = chain.from_iterable(map(partial(labels_in, predicted_by=predicted_by), batches))
-                facet_labels.replace_labels(session, labelled, keep_others=misfit is not None)
+                facet_labels.replace_labels(session, labelled, keep=None if misfit else kept)
     with ws.reading() as session:
-        corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
         on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, counts.bare)}
     counts.take(on_record.values())
     without = tuple(paper_id for paper_id in counts.bare if paper_id not in on_record)
@@ -213,7 +235,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         note(ws, "facets", states)
     return LabellingResult(
         papers=total - len(without),
-        by_origin=dict(sorted((+counts.origins | Counter({Source.CORRECTED: corrected})).items())),
+        by_origin=dict(sorted(counts.origins.items())),
         by_label=dict(sorted((+counts.labels).items())),
         by_facet={facet: counts.facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,
