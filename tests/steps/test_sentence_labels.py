@@ -130,17 +130,13 @@ def test_labels_of_others_stay_on_record_if_the_model_does_not_fit(ws: Workspace
     assert (found.agreement, found.carried_sentences) == (None, 0)
     assert origins(ws)["predicted:1"] == 1
     with ws.writing() as session:
-        facet_labels.replace_labels(
-            session, [facet_labels.FacetLabels("bare", ("result",), "predicted:2")], keep=None
-        )
+        facet_labels.replace_labels(session, [facet_labels.FacetLabels("bare", ("result",), "predicted:2")], keep=None)
     assert (label(own).without, label(own).misfit) == ((), None)
 
 
 def test_a_fitting_model_writes_all_labels_anew(ws: Workspace) -> None:
     with ws.writing() as session:
-        facet_labels.replace_labels(
-            session, [facet_labels.FacetLabels("gone", ("result",), "predicted:2")], keep=None
-        )
+        facet_labels.replace_labels(session, [facet_labels.FacetLabels("gone", ("result",), "predicted:2")], keep=None)
     found = label(ws)
     assert (found.model is not None, found.without, found.misfit) == (True, (), None)
     assert "predicted:2" not in origins(ws)
