@@ -173,18 +173,24 @@ def _engine_for(ws: Workspace, papers: int) -> Engine:
     return Engine(1) if engine.cluster is None and papers < FEWEST_FOR_PROCESSES else engine
 
 
-def _on_record(ws: Workspace, shard: papers.RowGroups, predicted_by: str) -> list[facet_labels.FacetLabels]:
-    """Labels on record of the papers of a shard; none if the model has not labelled all of them as they are now, or if
-    one came with labels, of which the model's agreement is counted."""
-    ids: list[str] = []
-    for batch in papers.read_columns([shard], ("paper_id", "labels")):
-        if batch.column(1).null_count < len(batch):
-            return []
-        ids += batch.column(0).to_pylist()
-    with ws.reading() as session:
-        recorded = facet_labels.read_labels(session, ids)
-        known = [row for row in recorded if row.origin in (predicted_by, Source.CORRECTED)]
-    return known if len(known) == len(ids) else []
+def _without_labels(
+    ws: Workspace, shards: Iterable[papers.RowGroups], predicted_by: str, counts: _LabelCounts, kept: set[str]
+) -> Iterator[papers.RowGroups]:
+    """The shards that the model has not labelled as they are now, or with a paper that came with labels: of these the
+    model's agreement is counted. The papers of all others are counted, and their ids join `kept`."""
+    for shard in shards:
+        ids, bare = list[str](), True
+        for batch in papers.read_columns([shard], ("paper_id", "labels")):
+            bare &= batch.column(1).null_count == len(batch)
+            ids += batch.column(0).to_pylist()
+        with ws.reading() as session:
+            recorded = facet_labels.read_labels(session, ids if bare else ())
+            known = [row for row in recorded if row.origin in (predicted_by, Source.CORRECTED)]
+        if not bare or len(known) < len(ids):
+            yield shard
+        else:
+            counts.take(known)
+            kept.update(ids)
 
 
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
@@ -206,12 +212,8 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     states = states_of(ws)
     with ws.reading() as session:
         corrected = {row.paper_id: row for row in facet_labels.read_labels(session, origin=Source.CORRECTED)}
-    counts, kept, to_label = _LabelCounts(ws.settings.facets, corrected), set[str](), list[papers.RowGroups]()
-    for shard in shards:
-        known = [] if misfit else _on_record(ws, shard, predicted_by)
-        counts.take(known)
-        kept.update(row.paper_id for row in known)
-        to_label += [] if known else [shard]
+    counts, kept = _LabelCounts(ws.settings.facets, corrected), set[str]()
+    to_label = shards if misfit else list(_without_labels(ws, shards, predicted_by, counts, kept))
     engine = _engine_for(ws, total - len(kept))
     # All are predicted before the first is written: that takes minutes, in which others may write.
     with TemporaryFile(dir=None if dry_run else ws.root) as aside:
