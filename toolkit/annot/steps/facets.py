@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
@@ -130,11 +130,13 @@ class TrainedLabeller:
 
 
 class _LabelCounts:
-    """Counts of papers and sentences by their labels. facets: the labels of each facet; corrected: labels of papers
-    that people corrected."""
+    """Counts of papers and sentences by their labels, with those on record that people corrected."""
 
-    def __init__(self, facets: query_sentences.Facets, corrected: Mapping[str, facet_labels.FacetLabels]) -> None:
-        self._facets, self._corrected = facets, corrected
+    def __init__(self, ws: Workspace) -> None:
+        self._facets = ws.settings.facets
+        with ws.reading() as session:
+            corrected = facet_labels.read_labels(session, origin=Source.CORRECTED)
+            self._corrected = {paper.paper_id: paper for paper in corrected}
         self.labels, self.facets, self.origins = Counter[str](), Counter[str](), Counter[str]()
         self.bare: list[str] = []
         """Papers that came without labels and got none."""
@@ -210,10 +212,8 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
     states = states_of(ws)
-    with ws.reading() as session:
-        corrected = {row.paper_id: row for row in facet_labels.read_labels(session, origin=Source.CORRECTED)}
-    counts, kept = _LabelCounts(ws.settings.facets, corrected), set[str]()
-    to_label = shards if misfit else list(_without_labels(ws, shards, predicted_by, counts, kept))
+    counts, kept = _LabelCounts(ws), set[str]()
+    to_label = list(_without_labels(ws, shards, predicted_by, counts, kept))
     engine = _engine_for(ws, total - len(kept))
     # All are predicted before the first is written: that takes minutes, in which others may write.
     with TemporaryFile(dir=None if dry_run else ws.root) as aside:
@@ -233,12 +233,12 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
         on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, counts.bare)}
     counts.take(on_record.values())
     without = tuple(paper_id for paper_id in counts.bare if paper_id not in on_record)
-    if not dry_run and not without:
+    if not (dry_run or without):
         note(ws, "facets", states)
     return LabellingResult(
         papers=total - len(without),
         by_origin=dict(sorted(counts.origins.items())),
-        by_label=dict(sorted((+counts.labels).items())),
+        by_label=dict(sorted(counts.labels.items())),
         by_facet={facet: counts.facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,
         model_sha256=None if misfit else labeller.sha256,
