@@ -125,7 +125,7 @@ def drawn(design: str, facets: int, papers: int, rng: np.random.Generator) -> Po
             elif design == "pair":
                 ratings[rng.permuted(np.tile(np.arange(people), (PAIRS, 1)), axis=1).T > 1] = np.nan
             found, (met, of_two) = count(ratings, GRADES), tables_between(ratings, GRADES)
-            for whole, part in zip(counts.parts(), found.parts(), strict=True):
+            for whole, part in zip(counts, found, strict=True):
                 whole[paper, *at] = part
             for (row, column), table in zip(met.tolist(), of_two, strict=True):
                 tables[paper, *at, places[row, column]] = table
@@ -152,7 +152,7 @@ def measured(population: Population, papers: int, studies: int, rng: np.random.G
 
 def truths_of(population: Population) -> dict[str, float]:
     """Figures of all papers."""
-    whole = Counts(*[part.sum(axis=(0, 1)) for part in population.counts.parts()])
+    whole = Counts(*[part.sum(axis=(0, 1)) for part in population.counts])
     tables = population.tables.sum(axis=(0, 1))
     truths: dict[str, float] = {}
     for name, of_query in population.values.items():
@@ -170,7 +170,7 @@ def intervals_of(population: Population, papers: Array) -> dict[str, Interval | 
     query, two = np.nonzero(tables.any(axis=(-1, -2)))
     twos = np.unique(two, return_inverse=True)[1]
     clusters = clusters_of(range(len(paper_of)), paper_of)
-    counts = Counts(*[part[rows] for part in population.counts.parts()])
+    counts = Counts(*[part[rows] for part in population.counts])
     pooled = PooledPairs(clusters, query, twos, tables[query, two], counts)
     intervals: dict[str, Interval | Undefined] = {}
     for name, of_query in population.values.items():

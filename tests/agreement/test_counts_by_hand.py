@@ -25,7 +25,7 @@ TABLES = np.array([[[5, 1, 0], [2, 3, 1], [0, 1, 4]], [[0, 4, 1], [0, 8, 0], [0,
 
 
 def exactly(found: Counts) -> list[list[object]]:
-    return [part.tolist() for part in found.parts()]
+    return [part.tolist() for part in found]
 
 
 def test_what_three_assessors_gave_is_counted() -> None:
@@ -44,7 +44,7 @@ def test_counts_of_a_table_are_those_of_its_pairs() -> None:
     assert exactly(found) == [[[4, 1], [1, 6]], [[2, 0.5], [0.5, 3]], [2.5, 3.5], [[3, 3], [2, 4]]]
     of_several = Counts.of_tables(TABLES.astype(float))
     for at, table in enumerate(TABLES.astype(float)):
-        assert [part[at].tolist() for part in of_several.parts()] == exactly(Counts.of_tables(table))
+        assert [part[at].tolist() for part in of_several] == exactly(Counts.of_tables(table))
 
 
 def test_counts_add_up_and_are_taken_away_by_unit_of_chance() -> None:

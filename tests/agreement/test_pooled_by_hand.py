@@ -88,7 +88,7 @@ def ratings(query_id: str, rows: list[list[float]], asked: list[list[int]] | Non
     m, n = given.shape
     names, docs = tuple(f"a{at}" for at in range(m)), tuple(f"d{at}" for at in range(n))
     mask = np.ones((m, n), dtype=bool) if asked is None else np.array(asked, dtype=bool)
-    return QueryRatings(query_id, "aim", names, docs, given, mask, np.zeros(n), np.zeros(n, dtype=bool))
+    return QueryRatings(query_id, "aim", names, docs, given, mask, np.zeros(n), np.zeros(n, dtype=bool), np.ones(n))
 
 
 def test_patterns_of_grades_are_counted_by_query() -> None:

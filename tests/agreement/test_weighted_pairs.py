@@ -74,15 +74,15 @@ def test_a_pair_of_weight_three_counts_as_three_pairs_of_the_same_grades(name: s
 def test_over_all_draws_the_weighted_counts_are_those_of_the_pool() -> None:
     ratings = np.array([[0.0, 1, 2, 3, 0, 1], [0, 2, 2, NAN, 1, 1], [NAN, 1, 3, 3, 0, 0]])
     final, pi = np.array([0.0, 1, 2, 3, 0, 1]), np.array([1.0, 0.9, 0.5, 0.4, 0.3, 0.2])
-    counts = [np.zeros_like(part) for part in count(ratings, GRADES).parts()]
+    counts = [np.zeros_like(part) for part in count(ratings, GRADES)]
     with_final = np.zeros((3, 4, 4))
     for there in itertools.product((True, False), repeat=6):
         at = np.array(there)
         chance = np.prod(np.where(at, pi, 1 - pi))
         drawn = count(ratings[:, at], GRADES, 1 / pi[at])
-        counts = [total + chance * part for total, part in zip(counts, drawn.parts(), strict=True)]
+        counts = [total + chance * part for total, part in zip(counts, drawn, strict=True)]
         with_final += chance * tables_with(ratings[:, at], final[at], GRADES, 1 / pi[at])
-    for total, part in zip(counts, count(ratings, GRADES).parts(), strict=True):
+    for total, part in zip(counts, count(ratings, GRADES), strict=True):
         assert total == pytest.approx(part, abs=1e-12)
     assert with_final == pytest.approx(tables_with(ratings, final, GRADES), abs=1e-12)
 

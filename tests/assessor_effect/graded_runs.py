@@ -90,4 +90,5 @@ def cell(ratings: Sequence[Sequence[float]], query_id: str = "q") -> QueryRating
     names = tuple(f"a{at}" for at in range(len(array)))
     docs = tuple(f"d{at}" for at in range(array.shape[1]))
     nowhere, unsettled = np.zeros(len(docs), dtype=bool), np.zeros(len(docs))
-    return QueryRatings(query_id, "", names, docs, array, np.ones(array.shape, dtype=bool), unsettled, nowhere)
+    asked = np.ones(array.shape, dtype=bool)
+    return QueryRatings(query_id, "", names, docs, array, asked, unsettled, nowhere, np.ones(len(docs)))

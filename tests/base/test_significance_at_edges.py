@@ -43,9 +43,9 @@ def test_the_flips_are_all_signs_behind_a_first_that_stays(
 
 @pytest.mark.parametrize("at_once", [1, 8, 1000])
 def test_drawn_flips_are_the_same_in_lots_of_any_size(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
-    whole = np.concatenate(list(inference._drawn_flips(4, 2, 25, 3)), axis=1)
+    whole = np.concatenate(list(inference._drawn_flips(4, 2, 25, 3, "max-t")), axis=1)
     monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", at_once)
-    assert np.array_equal(np.concatenate(list(inference._drawn_flips(4, 2, 25, 3)), axis=1), whole)
+    assert np.array_equal(np.concatenate(list(inference._drawn_flips(4, 2, 25, 3, "max-t")), axis=1), whole)
     assert whole.shape == (4, 25)
     assert set(whole.ravel()) == {-1.0, 1.0}
 

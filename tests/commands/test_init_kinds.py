@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from annot.base.records import Topic
 from annot.base.settings import Kind
+from annot.base.words import languages
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES
-from annot.study.guidelines import definition_of, shown
+from annot.labelstudio.tasks import sides_of
+from annot.study.guidelines import definition_of, shown, words_in
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
@@ -17,6 +21,7 @@ TEXTS: tuple[Kind, ...] = ("topics", "questions")
 
 
 def made(folder: Path, kind: Kind) -> Workspace:
+    folder.mkdir(exist_ok=True)
     annot_done("init", "study", "--kind", kind, folder=folder)
     return Workspace.open(folder / "study")
 
@@ -68,9 +73,31 @@ def test_a_page_of_the_study_wins_over_that_of_its_kind(tmp_path: Path, kind: Ki
     assert "training.md" not in checked.stdout
 
 
+def test_a_new_study_of_questions_says_question_in_every_language_and_other_studies_say_topic(tmp_path: Path) -> None:
+    questions = made(tmp_path / "new", "questions")
+    assert [sides_of(Topic("q", "?"), words_in(questions, language))[0] for language in languages(None)] == [
+        "Frage", "Question", "Pregunta", "问题"
+    ]  # fmt: skip
+    words = words_in(questions, "en").entries
+    said = [text for table in ("task", "choices", "keys", "page", "meeting") for text in words[table].values()]
+    assert not [text for text in map(str, said) if re.search(r"\btopic(?!})|Topic", text)]
+    # The words of an earlier study of questions are on record: `annot init` gives it no others.
+    earlier = made(tmp_path / "earlier", "questions")
+    shutil.rmtree(earlier.root / "templates")
+    annot_done("init", "study", folder=earlier.root.parent)
+    for ws in (earlier, made(tmp_path / "topics", "topics")):
+        assert sides_of(Topic("q", "?"), words_in(ws, None)) == ("Topic", "Document")
+        assert "| topic read differently | Each" in shown(ws, "adjudication")
+    assert "You see a **question**, shown as the topic, and a **document**" in shown(earlier, "whole")
+    for name in ("whole", "adjudication", "full-text", "training", "queries"):
+        assert not re.search("[Tt]opic", shown(questions, name)), name
+    assert "| question read differently | Each" in shown(questions, "adjudication")
+
+
 def test_the_page_for_adjudicators_names_each_cause_on_their_screen_and_no_other() -> None:
     pages = files("annot.study.guideline_pages")
     for folder, causes in (("", DIFFERENCES), ("topics", DIFFERENCES_OF_WHOLES)):
         text = (pages / folder / "adjudication.md").read_text(encoding="utf-8")
+        text = text.replace("{topic}", "topic")
         rows = re.findall(r"^\| ([^|]+?) \| [A-Z]", text.split("## Why they differ")[1], re.MULTILINE)
         assert rows == ["Choose", *(one.value for one in causes)]

@@ -38,7 +38,7 @@ def study(seed: int, *, weights: bool = False) -> tuple[list[QueryRatings], dict
                 asked=np.ones(ratings.shape, dtype=bool),
                 final=np.where(rng.random(16) < 0.1, np.nan, hidden),
                 ended=np.zeros(16, dtype=bool),
-                weights=np.where(np.arange(16) % 4 == 0, 3.0, 1.0) if weights else None,
+                weights=np.where(weights & (np.arange(16) % 4 == 0), 3.0, 1.0),
             )
         )
         said = np.clip(hidden + rng.integers(-1, 2, size=16), 0, 3)
@@ -139,6 +139,7 @@ def test_a_weighted_pair_counts_as_often_as_it_stands_for() -> None:
                 asked=np.concatenate([query.asked, query.asked[:, more]], axis=1),
                 final=np.concatenate([query.final, query.final[more]]),
                 ended=np.concatenate([query.ended, query.ended[more]]),
+                weights=np.ones(16 + len(more)),
             )
         )
     weighted, plain = rows_of(queries, opinion), rows_of(copied, names)

@@ -35,6 +35,7 @@ def study(seed: int, *, people: int, gaps: float, model_off: float, queries: int
                 asked=np.ones(ratings.shape, dtype=bool),
                 final=hidden.astype(float),
                 ended=np.zeros(documents, dtype=bool),
+                weights=np.ones(documents),
             )
         )
         opinion |= {
@@ -54,6 +55,7 @@ def plain(queries: list[QueryRatings], opinion: dict[Pair, int], *, epsilon: flo
             asked=query.asked[:, [column]],
             final=query.final[[column]],
             ended=query.ended[[column]],
+            weights=query.weights[[column]],
         )
         for query in queries
         for column, doc_id in enumerate(query.doc_ids)
@@ -115,6 +117,7 @@ def test_with_each_pair_a_topic_of_its_own_ours_is_the_plain_one() -> None:
             asked=query.asked[:, [at]],
             final=query.final[[at]],
             ended=query.ended[[at]],
+            weights=np.ones(1),
         )
         for query in queries
         for at, doc_id in enumerate(query.doc_ids)
@@ -141,6 +144,7 @@ def test_pairs_that_repeat_each_other_do_not_make_it_surer() -> None:
             asked=np.tile(query.asked, 10),
             final=np.tile(query.final, 10),
             ended=np.tile(query.ended, 10),
+            weights=np.ones(10 * len(query.doc_ids)),
         )
         for query in queries
     ]
@@ -176,6 +180,7 @@ def test_a_weighted_pair_counts_as_often_as_it_stands_for() -> None:
                 np.concatenate([query.asked, query.asked[:, again]], axis=1),
                 np.concatenate([query.final, query.final[again]]),
                 np.concatenate([query.ended, query.ended[again]]),
+                np.ones(len(query.ended) + len(again)),
             )
         )
     names = {(query_id, f"{doc_id}-again"): grade for (query_id, doc_id), grade in opinion.items()}

@@ -38,6 +38,7 @@ def study(seed: int, *, queries: int = 12, documents: int = 20) -> JudgedRuns:
             QueryRatings(
                 *(f"q{at:02}", "whole", ("a", "b", "c"), names, ratings, np.ones(ratings.shape, dtype=bool), final),
                 ended=np.zeros(documents, dtype=bool),
+                weights=np.ones(documents),
             )
         )
         for place, run in enumerate(runs.values()):

@@ -22,7 +22,7 @@ from annot.publishing.release.prose import answer_sheet, answers_file, parse_ans
 from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
 from annot.steps import agreement, corpus, evaluate, exchange, facets, plan, pool, publish, qrels, query, run, setup
 from annot.steps import people as assessor
-from annot.steps.setup import init, settings_text
+from annot.steps.setup import init, settings_text, write_words
 from annot.store import people
 from annot.store.models import ImportedSource
 from annot.store.pools import read_sample
@@ -254,8 +254,11 @@ def _workspace(folder: Path, kind: DemoKind, *, deeper: int) -> Workspace:
     if not settings_file.is_file():
         if (study := study_above(folder)) is not None:
             raise InputError(f"{folder}: inside the study {study}", hint="run the demo in a folder outside it")
-        if folder.exists() and (not folder.is_dir() or any(path.name != CACHE for path in folder.iterdir())):
+        if folder.exists() and (
+            not folder.is_dir() or any(path.name not in (CACHE, "templates") for path in folder.iterdir())
+        ):
             raise InputError(f"{folder}: not empty, and not a demo study", hint="name another: annot demo FOLDER")
+        write_words(folder, kind)
         write_file(settings_file, demo_settings(kind, deeper=deeper))
     ws = Workspace.open(folder)
     present = ws.settings.collection.name, ws.settings.kind

@@ -151,7 +151,7 @@ def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> estimate
     ratings = []
     for query_id, repeats_of_query in by_query.items():
         rows = [[*grades, *[np.nan] * (most - len(grades))] for grades in repeats_of_query]
-        ratings.append(estimates.RatedPairs(query_id, np.array(rows, dtype=np.float64).T, None))
+        ratings.append(estimates.RatedPairs(query_id, np.array(rows, dtype=np.float64).T, np.ones(len(rows))))
     return _between(ratings, scale, None)
 
 
@@ -173,22 +173,21 @@ def _rows(
     rows: dict[str, list[estimates.RatedPairs]] = {name: [] for name in (FINAL, *assessors, EACH, PEOPLE)}
     for query in queries:
         opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids], dtype=float)
-        weights = np.ones(len(opinions)) if query.weights is None else query.weights
         has_opinion = ~np.isnan(opinions)
         for whom, grades in [(FINAL, query.final), *zip(query.assessors, query.ratings, strict=True)]:
             both = has_opinion & ~np.isnan(grades)
             rows[whom].append(
-                estimates.RatedPairs(query.query_id, np.stack([grades, opinions])[:, both], weights[both])
+                estimates.RatedPairs(query.query_id, np.stack([grades, opinions])[:, both], query.weights[both])
             )
         shared = has_opinion & ((~np.isnan(query.ratings)).sum(axis=0) >= 2)
+        weights = query.weights[shared]
         people = np.full((len(assessors), int(shared.sum())), np.nan)
         people[[assessors.index(name) for name in query.assessors]] = query.ratings[:, shared]
-        rows[PEOPLE].append(estimates.RatedPairs(query.query_id, people, weights[shared]))
+        rows[PEOPLE].append(estimates.RatedPairs(query.query_id, people, weights))
         twos = np.concatenate([np.stack([grades, opinions])[:, shared] for grades in query.ratings], axis=1)
         both = ~np.isnan(twos[0])
-        rows[EACH].append(
-            estimates.RatedPairs(query.query_id, twos[:, both], np.tile(weights[shared], len(query.ratings))[both])
-        )
+        weights_of_twos = np.tile(weights, len(query.ratings))
+        rows[EACH].append(estimates.RatedPairs(query.query_id, twos[:, both], weights_of_twos[both]))
     return {whom: [ratings for ratings in by_query if ratings.ratings.shape[1]] for whom, by_query in rows.items()}
 
 
@@ -303,6 +302,8 @@ def standing_in(
     topics: the topic of each query; None takes the queries as independent. If each pair is a query of its own, and
     there are no weights, this is the published test.
     """
+    from scipy.stats import false_discovery_control
+
     compared = _compared(queries, opinion)
     if not compared:
         return StandingIn(epsilon, (), {}, ALONE, ALONE)
@@ -324,7 +325,7 @@ def standing_in(
     if not against:
         why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
         return StandingIn(epsilon, (), left_out, why, why)
-    corrected = benjamini_yekutieli([person.p for person in against])
+    corrected = false_discovery_control([person.p for person in against], method="by")
     against = [replace(person, wins=p <= 1 - level + 1e-12) for person, p in zip(against, corrected, strict=True)]
     omega = float(np.mean([person.wins for person in against]))
     rho = float(np.mean([person.model_as_near for person in against]))
@@ -336,7 +337,6 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
     by_assessor: dict[str, list[_Compared]] = {}
     for query in queries:
         opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
-        weights = np.ones(len(opinions)) if query.weights is None else query.weights
         graded = ~np.isnan(query.ratings)
         for row, assessor in enumerate(query.assessors):
             others = graded.copy()
@@ -346,7 +346,7 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
             person = _off(query.ratings[row], query.ratings, others)[comparable]
             nearer, as_near = person <= model + _SAME, model <= person + _SAME
             query_ids = np.full(len(nearer), query.query_id)
-            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, weights[comparable])
+            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, query.weights[comparable])
             by_assessor.setdefault(assessor, []).append(on_query)
     compared = {assessor: _Compared.joined(parts) for assessor, parts in sorted(by_assessor.items())}
     return {assessor: person for assessor, person in compared.items() if len(person.behind)}
@@ -370,19 +370,6 @@ def _p_below(off: float, variance: float, n: int) -> float:
     if variance <= 0:
         return float(off >= 0)
     return float(stdtr(n - 1, off / math.sqrt(variance)))
-
-
-def benjamini_yekutieli(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Correct p-values, in their order, so that the share of false findings stays below the level, however the tests
-    depend on each other.
-
-    Of the i-th smallest of m it is the least of p m (1 + 1/2 + ... + 1/m) / i from i on.
-    """
-    ranks = np.arange(1, len(p_values) + 1)
-    order, corrected = np.argsort(p_values, kind="stable"), np.empty(len(ranks))
-    scaled = np.asarray(p_values)[order] * len(ranks) * (1 / ranks).sum() / ranks
-    corrected[order] = np.minimum(1.0, np.minimum.accumulate(scaled[::-1])[::-1])
-    return tuple(corrected.tolist())
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -493,8 +480,7 @@ def worth(
     final: dict[Pair, int] = {}
     pairs = []
     for query in queries:
-        weights = np.ones(len(query.doc_ids)) if query.weights is None else query.weights
-        for doc_id, grade, weight in zip(query.doc_ids, query.final.tolist(), weights.tolist(), strict=True):
+        for doc_id, grade, weight in zip(query.doc_ids, query.final.tolist(), query.weights.tolist(), strict=True):
             pair = query.query_id, doc_id
             if not np.isnan(grade):
                 final[pair] = int(grade)

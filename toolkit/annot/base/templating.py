@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from html import unescape
@@ -153,6 +154,11 @@ def css_text(text: str) -> Markup:
 
 def _harmless(value: Any) -> Any:
     return harmless(value) if isinstance(value, str) and not isinstance(value, Exact) else value
+
+
+def packaged_table(name: str) -> dict[str, Any]:
+    """The table of a TOML file of the package's templates."""
+    return tomllib.loads(files("annot.templates").joinpath(name).read_text(encoding="utf-8"))
 
 
 def render(name: str, values: Mapping[str, Any], *, overrides: Path | None) -> str:

@@ -12,7 +12,9 @@ from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted, sha256_of
@@ -322,7 +324,8 @@ class RecordCorrections:
             replace_papers(self._ws.corpus, pyarrow.concat_tables(self.tables, promote_options="default"))
 
 
-class PastCorrection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PastCorrection:
     """A correction of the corpus that is on record."""
 
     at: str
@@ -338,22 +341,13 @@ class PastCorrection(NamedTuple):
     """Sentences before the correction, by query."""
 
 
+_PAST = TypeAdapter(tuple[PastCorrection, ...])
+
+
 def corrections(session: Session) -> tuple[PastCorrection, ...]:
     """The corrections of the corpus, the oldest first."""
-    facts = sorted(
-        (imported.facts for imported in read_imports(session) if imported.what == Source.CORRECTED),
-        key=itemgetter("at"),
-    )
-    return tuple(
-        PastCorrection(
-            fact["at"],
-            fact["why"],
-            tuple(map(_record_of, fact["before"])),
-            fact["texts"],
-            *({name: tuple(values) for name, values in fact[part].items()} for part in ("labels", "sentences")),
-        )
-        for fact in facts
-    )
+    facts = (imported.facts for imported in read_imports(session) if imported.what == Source.CORRECTED)
+    return _PAST.validate_python(sorted(facts, key=itemgetter("at")))
 
 
 def _note(
@@ -364,23 +358,11 @@ def _note(
     texts: Mapping[str, str],
     queries: Iterable[Query],
 ) -> None:
-    facts = {
-        "at": now,
-        "why": reason,
-        "before": [asdict(paper) for paper in earlier],
-        "texts": texts,
-        "labels": {labelled.paper_id: labelled.labels for labelled in read_labels(session, texts)},
-        "sentences": {query.query_id: query.sentences for query in queries if query.topic_id in texts},
-    }
+    labels = {labelled.paper_id: labelled.labels for labelled in read_labels(session, texts)}
+    sentences = {query.query_id: query.sentences for query in queries if query.topic_id in texts}
+    facts = asdict(PastCorrection(now, reason, tuple(earlier), texts, labels, sentences))
     name = hashlib.sha256(json.dumps([now, [paper.paper_id for paper in earlier]]).encode()).hexdigest()
     put_import(session, ImportedSource(Source.CORRECTED, name, facts))
-
-
-def _record_of(fields: Mapping[str, Any]) -> Paper:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
-    }
-    return Paper(**values)
 
 
 def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:

@@ -524,11 +524,17 @@ def read_columns(
     that is a fault.
     """
     csv_table = read_table(decoded(data), faults, known_headings=(*columns, *optional))
+    if not csv_table.headings:
+        faults.add(f"an empty file, expected the columns {', '.join(columns)}")
+        return []
     headings = {plain(heading): heading for heading in csv_table.headings}
     missing = [column for column in columns if column not in headings]
-    for column in missing:
-        faults.add(f"found no column {column!r}", line=csv_table.line)
     unread = [heading for heading in headings if heading not in (*columns, *optional)]
+    for column in missing:
+        close = difflib.get_close_matches(column, unread, 1)
+        faults.add(
+            f"found no column {column!r}" + (f", but {headings[close[0]]!r}" if close else ""), line=csv_table.line
+        )
     for column in optional:
         if column not in headings and (close := difflib.get_close_matches(column, unread)):
             missing.append(column)

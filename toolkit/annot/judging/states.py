@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from annot import __version__
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, verb
 from annot.base.records import Advance, Source
+from annot.base.templating import packaged_table
 from annot.corpus.corpus_facts import UNCORRECTED, uncorrected
 from annot.judging import guideline_faults, plan_on_record
 from annot.pools import chain, drawn_pools
@@ -25,7 +26,7 @@ from annot.store.shown import Part
 from annot.study.outcome import texts_of
 from annot.study.provenance import States, states_of, written_mark
 from annot.study.shown_versions import BACK, ShownChange, changes_of
-from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
+from annot.study.workspace import Workspace, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # One look at a study for all finders of its states; values that several of them need are read once.
@@ -146,8 +147,9 @@ def waiting(study: Examination) -> Iterator[str]:
 # The states of a study in which something that it says is not true: one list, which binds everywhere.
 #
 # `annot check` prints the findings, `next:` names them, every page that rests on something untrue says so, and a
-# release is refused. To add a state, add an entry to `STATES`: its words, its finder, the statements that it makes
-# untrue, and the remedy. `findings_of` runs the finders, which share the values of `Examination`.
+# release is refused. To add a state, add it to `templates/states.toml`: its words, the statements that it makes
+# untrue, the remedy, and what shows it, or else a finder in `FINDERS`. `findings_of` runs the finders, which share the
+# values of `Examination`.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -157,22 +159,26 @@ DATABASE = "database"
 """Name for the database among the files that a finder reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class StudyState:
+class StudyState(NamedTuple):
     """A state in which a study says something that is not true."""
 
+    name: str
     part: str
     """The part of the study by which `annot check PART` finds it."""
     says: str
     """The state as a clause."""
-    find: Callable[[Examination], Iterable[str]]
-    """Everything that shows it, in words; nothing if the study is not in this state."""
     untrue: frozenset[str]
     """Members of `THINGS` that are not true in this state."""
     remedy: str
     """Remedy, in words."""
     reads: tuple[str, ...]
     """Files and folders below the study that the finder reads, and `DATABASE`: while they stay, so do its findings."""
+    links: tuple[str, ...] = ()
+    """Links of the chain of hashes that show it."""
+    changed: Part | None = None
+    """Kind of the content that differs from the last push."""
+    fixed: bool = False
+    """True if no reason can send the change."""
     refused: bool = True
     """True if there is no release until it is mended. A state that no command can mend is named in the release."""
     lasting: bool = False
@@ -183,6 +189,17 @@ class StudyState:
     """True if the finder gives names alone, which are listed in one line."""
     notice: str = "untrue"
     """Sentence on pages: a block of `templates/report/states.j2`."""
+
+    def find(self, study: Examination) -> Iterable[str]:
+        """Everything that shows it, in words; nothing if the study is not in this state."""
+        if self.links:
+            return study.broken(*self.links)
+        return FINDERS[self.name](study) if self.changed is None else self._differing(study.changes)
+
+    def _differing(self, changes: Iterable[ShownChange]) -> Iterator[str]:
+        for change in changes:
+            if change.part == self.changed and bool(change.refused) is self.fixed:
+                yield f"{change.name}: {change.detail}" if change.detail else change.name
 
     def lines(self, shown_by: Sequence[str]) -> tuple[str, ...]:
         """A line for each of the first few of `shown_by`, with the state before it and the remedy after it."""
@@ -206,10 +223,6 @@ def lines_of_state(state: StudyState, study: Examination) -> tuple[str, ...]:
     return (f"{state.says}: {', '.join(words)}",) if words and state.names else words
 
 
-def _links(*names: str) -> Callable[[Examination], Iterable[str]]:
-    return lambda study: study.broken(*names)
-
-
 def _differences(study: Examination) -> Iterator[str]:
     # From changed rankings no pool can be drawn again: that is a state of its own.
     if not any(study.broken(chain.MANIFEST_OF_RANKINGS)):
@@ -227,214 +240,30 @@ def _audited(study: Examination) -> Iterator[str]:
 
 
 SEND = 'send what is new with `annot push --changed "WHY"`, or change it back; until then, what was sent counts'
-BACKUP = "restore it from a backup with `annot restore`"
+FINDERS: dict[str, Callable[[Examination], Iterable[str]]] = {
+    "plan": lambda study: study.plan.faults,
+    "pools": _differences,
+    "guidelines": lambda study: study.guidelines.findings,
+    "index": lambda study: study.index,
+    "added papers": lambda study: study.added,
+    "corrected papers": lambda study: study.ranked.corrected,
+    "uncorrected texts": uncorrected_texts,
+    "waiting pairs": waiting,
+    "blindness": _audited,
+}
+"""Finder of each state that is neither a broken link nor a change since the last push, by its name."""
 
 
-def _of_sent(says: str, part: Part, *, untrue: str = "sent", remedy: str = SEND, fixed: bool = False) -> StudyState:
-    """A state in which something differs from the last push. Pages show what was sent, so a release is refused only for
-    settings that count as they are in annot.toml. fixed: changes that no reason can send."""
-
-    def find(study: Examination) -> Iterator[str]:
-        for change in study.changes:
-            if change.part == part and bool(change.refused) is fixed:
-                yield f"{change.name}: {change.detail}" if change.detail else change.name
-
-    reads = ("guidelines", "templates", SETTINGS_FILE, DATABASE)
-    refused = untrue != "sent"
-    return StudyState("sent", says, find, frozenset({untrue}), remedy, reads, refused, notice="recorded")
+def _read_states() -> Iterator[StudyState]:
+    """The states of `templates/states.toml`, which explains its keys."""
+    remedies = {"push": SEND, "texts": UNCORRECTED, "scale": BACK}
+    for name, entry in packaged_table("states.toml").items():
+        values = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+        remedy = remedies.get(entry["remedy"], entry["remedy"])
+        yield StudyState(name, **{**values, "untrue": frozenset(entry["untrue"]), "remedy": remedy})
 
 
-STATES: tuple[StudyState, ...] = (
-    StudyState(
-        "plan",
-        "the plan has faults",
-        lambda study: study.plan.faults,
-        frozenset({"plan"}),
-        "`annot plan` writes the plan again; `annot check plan` says what is wrong with it",
-        ("pools", SETTINGS_FILE, DATABASE),
-    ),
-    StudyState(
-        "pools",
-        "pools are not what is drawn from their rankings",
-        _differences,
-        frozenset({"pools"}),
-        "`annot check files` shows whether the corpus or a file has changed since",
-        ("pools", "corpus", SETTINGS_FILE, DATABASE),
-    ),
-    StudyState(
-        "guidelines",
-        "the guidelines do not fit the study",
-        lambda study: study.guidelines.findings,
-        frozenset({"guidelines"}),
-        "correct the pages in guidelines/; `annot guidelines FACET` prints the page in use",
-        ("guidelines", "corpus", SETTINGS_FILE, DATABASE),
-    ),
-    StudyState(
-        "index",
-        "files of the index have changed since they were written",
-        lambda study: study.index,
-        frozenset({"index"}),
-        "make them again with `annot index --repair`",
-        (".annot/index",),
-    ),
-    StudyState(
-        "files",
-        "files of the corpus have changed since they were written",
-        _links("corpus/manifest.json", "corpus/ids/manifest.json", "corpus/citations/manifest.json", chain.VECTORS),
-        frozenset({"corpus"}),
-        BACKUP,
-        ("corpus",),
-    ),
-    StudyState(
-        "files",
-        "the corpus does not begin with the papers that were ranked",
-        _links(chain.CORPUS),
-        frozenset({"corpus", "rankings", "pools"}),
-        "restore the papers that were ranked from a backup with `annot restore`",
-        ("corpus", "pools/rankings"),
-    ),
-    StudyState(
-        "files",
-        "papers were added after the pools were drawn",
-        lambda study: study.added,
-        frozenset({"count"}),
-        "counts and releases leave them out",
-        ("corpus", "pools/rankings", DATABASE),
-        refused=False,
-        lasting=True,
-        names=True,
-        notice="added",
-    ),
-    StudyState(
-        "files",
-        "citations were added after the pools were drawn",
-        _links(chain.CITATIONS),
-        frozenset({"index"}),
-        "pools and releases keep the citations that the pools were drawn from; new pools have all",
-        ("pools", "corpus"),
-        refused=False,
-        lasting=True,
-        notice="cited",
-    ),
-    StudyState(
-        "files",
-        "a ranking behind the pools has changed since it was written",
-        _links("pools/imported/manifest.json", chain.MANIFEST_OF_RANKINGS),
-        frozenset({"rankings", "pools"}),
-        BACKUP,
-        ("pools", "corpus"),
-    ),
-    StudyState(
-        "files",
-        "a pool differs from the one on record",
-        _links("pools/manifest.json", chain.POOLS),
-        frozenset({"pools"}),
-        BACKUP,
-        ("pools", "corpus", DATABASE),
-    ),
-    StudyState(
-        "files",
-        "the file of the plan is not the plan on record",
-        _links("pools/plan.manifest.json", chain.PLAN),
-        frozenset({"plan"}),
-        "write it again with `annot plan`",
-        ("pools", DATABASE),
-    ),
-    StudyState(
-        "files",
-        "what tasks showed has changed on record since it was sent",
-        _links(chain.SHOWN),
-        frozenset({"guidelines"}),
-        BACKUP,
-        (DATABASE,),
-    ),
-    StudyState(
-        "files",
-        "judgements or adjudications on record have changed since they were recorded",
-        _links(chain.REVISIONS),
-        frozenset({"judgements", "qrels"}),
-        "restore the database from a backup with `annot restore`",
-        (DATABASE,),
-    ),
-    StudyState(
-        "files",
-        "the qrels do not follow from the judgements on record",
-        _links("exports/qrels.manifest.json", chain.GRADES),
-        frozenset({"qrels"}),
-        "write them again with `annot qrels`",
-        (
-            "exports/qrels.manifest.json",
-            "exports/qrels.txt",
-            "exports/decisions.jsonl",
-            "exports/query_papers.tsv",
-            "exports/query_topics.tsv",
-            "pools/plan.manifest.json",
-            SETTINGS_FILE,
-            DATABASE,
-        ),
-        product="qrels",
-    ),
-    StudyState(
-        "files",
-        "a run has changed since it was recorded",
-        _links(chain.RUNS),
-        frozenset({"runs"}),
-        "make it again with `annot run`, or import it again with `annot run import`",
-        ("exports/runs", DATABASE),
-    ),
-    _of_sent(
-        "the number or the order of the grades has changed since they were put on record",
-        "scale",
-        untrue="names",
-        remedy=BACK,
-        fixed=True,
-    ),
-    _of_sent("the names of the grades have changed since they were sent", "scale", untrue="names"),
-    _of_sent("facets have changed since they were sent", "facet", untrue="facets"),
-    _of_sent("guidelines have changed since they were sent", "guidelines"),
-    _of_sent("templates or [screen] have changed since they were sent", "screen"),
-    _of_sent("words of the screens have changed since they were sent", "words"),
-    StudyState(
-        "sent",
-        "texts have changed since they were sent, without a reason",
-        uncorrected_texts,
-        frozenset({"corpus", "sent"}),
-        UNCORRECTED,
-        ("corpus", DATABASE),
-        names=True,
-    ),
-    StudyState(
-        "sent",
-        "pairs wait for your decision, because a text was corrected after they were judged",
-        waiting,
-        frozenset({"judgements", "qrels"}),
-        "decide with `annot corpus corrected`",
-        (DATABASE,),
-        notice="waiting",
-    ),
-    StudyState(
-        "files",
-        "pools were drawn from texts before their correction",
-        lambda study: study.ranked.corrected,
-        frozenset({"rankings"}),
-        "pools stay as they were drawn, and what is ranked from now on has the corrected texts",
-        ("corpus", "pools/rankings/manifest.json", DATABASE),
-        refused=False,
-        lasting=True,
-        names=True,
-        notice="corrected",
-    ),
-    StudyState(
-        "server",
-        "the last check of the server has findings",
-        _audited,
-        frozenset({"blindness"}),
-        "see `annot check server`, which says what to do about each",
-        ("exports/audit.json",),
-        refused=False,
-        notice="audited",
-    ),
-)
+STATES = tuple(_read_states())
 """Every state that is looked for, in the order of the work."""
 
 

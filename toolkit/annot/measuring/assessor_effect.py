@@ -486,6 +486,7 @@ def _in_both(query: QueryRatings) -> QueryRatings:
         asked=query.asked[:, in_both],
         final=query.final[in_both],
         ended=query.ended[in_both],
+        weights=query.weights[in_both],
     )
 
 

@@ -467,7 +467,7 @@ def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
         originals: dict[str, Paper] = {}
         for correction in past[number:]:
             originals = {paper.paper_id: paper for paper in correction.before} | originals
-        rows = papers.table_of(list(originals.values()), papers.OPTIONAL)
+        rows = papers.table_of(list(originals.values()))
         states.append((dict(beginnings(ws.corpus, rows)), {*originals}))
     return states
 

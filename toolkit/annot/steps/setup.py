@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 import tomlkit
@@ -15,6 +16,7 @@ from annot.base.names import counted
 from annot.base.records import Assessor
 from annot.base.settings import CONTROL, Kind, Settings, settings_of
 from annot.base.templating import render
+from annot.base.words import FOLDER as WORDS
 from annot.judging.exchange import servers
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
@@ -42,20 +44,20 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
     _refuse_inside_study(root)
     settings_file = root / SETTINGS_FILE
     existing = settings_file.is_file()
-    new_name = name or root.resolve().name or "my-collection"
-    ws = Workspace.open(root) if existing else Workspace(root, settings_of(kind or "facets"))
+    new_name, new_kind = name or root.resolve().name or "my-collection", kind or "facets"
+    ws = Workspace.open(root) if existing else Workspace(root, settings_of(new_kind))
     if existing:
         _keeps(settings_file, ws.settings, name=name, kind=kind)
     elif CONTROL.search(new_name):
         raise InputError(f"{root}: the name {new_name!r} cannot be printed", hint="give one by --name")
-    new = [] if existing else [SETTINGS_FILE]
+    new = [] if existing else [SETTINGS_FILE, *words_of(new_kind)]
     new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
     missing = missing_part(ws) if existing or (root / BACKUPS).is_dir() else None
     if missing is not None and ws.database_file is not None:
         raise MissingInput(missing.message, hint=f"{missing.hint}; to begin another study, use another folder")
     if not dry_run:
-        _write_study(root, new, name=new_name, kind=kind or "facets")
+        _write_study(root, new, name=new_name, kind=new_kind)
     notes = () if missing is None else (f"{missing.message}; {missing.hint}",)
     return new, notes
 
@@ -64,6 +66,7 @@ def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> 
     for folder in FOLDERS:
         (root / folder).mkdir(parents=True, exist_ok=True)
     if SETTINGS_FILE in new:
+        write_words(root, kind)
         write_file(root / SETTINGS_FILE, settings_text(name, kind))
     if IGNORE_FILE in new:
         write_file(root / IGNORE_FILE, render("gitignore.txt.j2", {"backups": BACKUPS}, overrides=None))
@@ -73,6 +76,27 @@ def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> 
         database.open_store(url, create=False).close()
     except MissingInput:
         database.open_store(url).close()
+
+
+def words_of(kind: Kind) -> dict[str, str]:
+    """Files of words, by path, that a new study of this kind has in place of the program's words."""
+    folder = files("annot.templates") / WORDS / kind
+    return {
+        f"templates/{WORDS}/{path.name}": path.read_text(encoding="utf-8")
+        for path in (sorted(folder.iterdir(), key=str) if folder.is_dir() else ())
+        if path.name.endswith(".toml")
+    }
+
+
+def write_words(root: Path, kind: Kind) -> None:
+    """Write the words of this kind into a new study; a file that is in the folder stays as it is.
+
+    The words go on record with the first push, so studies of earlier releases keep the words that they were sent with.
+    """
+    for name, text in words_of(kind).items():
+        if not (root / name).exists():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            write_file(root / name, text)
 
 
 def _refuse_inside_study(root: Path) -> None:

@@ -157,10 +157,18 @@ def without_examples(text: str) -> str:
 
 
 def _packaged(ws: Workspace, name: str, words: Words) -> str | None:
+    # The package's pages are in English, whatever the language of the screen.
+    unit = words_in(ws, ENGLISH.language)("keys.unit_in_guidelines")
+    values = {
+        "cannot_judge": words("screen.cannot_judge"),
+        "topic": unit,
+        "Topic": unit.capitalize(),
+        "shown_as": "" if unit == "question" else f", shown as the {unit},",
+    }
     for folder in PAGES_OF[ws.settings.kind]:
         packaged = files("annot.study.guideline_pages") / folder / f"{name}.md"
         if packaged.is_file():
-            return packaged.read_text(encoding="utf-8").replace("{cannot_judge}", words("screen.cannot_judge"))
+            return re.sub(r"\{(\w+)\}", lambda match: values[match[1]], packaged.read_text(encoding="utf-8"))
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -195,13 +195,10 @@ def _sign_sums(d: Array) -> Array:
 def _drawn(differences: Array, permutations: int, seed: int) -> Array:
     """p of each row from the same drawn flips: shape (K,)."""
     k, n = differences.shape
-    signs = 2 * generator(seed, "sign-flip").integers(0, 2, size=(permutations, n), dtype=np.int8) - 1
     observed = np.abs(differences.sum(axis=1)) - TIE * np.abs(differences).sum(axis=1)
     hits = np.zeros(k, dtype=np.int64)
-    step = max(1, _AT_ONCE // max(k, n))
-    for start in range(0, permutations, step):
-        sums = signs[start : start + step].astype(np.float64) @ differences.T
-        hits += (np.abs(sums) >= observed).sum(axis=0)
+    for signs in _drawn_flips(n, k, permutations, seed, "sign-flip"):
+        hits += (np.abs(differences @ signs) >= observed[:, None]).sum(axis=1)
     return np.asarray((hits + 1) / (permutations + 1))
 
 
@@ -250,7 +247,7 @@ def max_t_tests(differences: Array, *, alpha: float, permutations: int, seed: in
     upwards = np.argsort(observed, kind="stable")
     hits, highest = np.zeros(k, dtype=np.int64), []
     exact = 2 ** (n - 1) <= permutations
-    for signs in _all_flips(n, k) if exact else _drawn_flips(n, k, permutations, seed):
+    for signs in _all_flips(n, k) if exact else _drawn_flips(n, k, permutations, seed, "max-t"):
         # Row by row the largest of this pair and all with a smaller statistic.
         largest = np.maximum.accumulate(np.abs(scaled[upwards] @ signs), axis=0)
         hits += (largest >= observed[upwards, None] - _TIE).sum(axis=1)
@@ -281,8 +278,9 @@ def _all_flips(n: int, k: int) -> Iterator[Array]:
         yield 1.0 - 2.0 * (np.array(lot)[None, :] >> np.arange(n)[::-1, None] & 1)
 
 
-def _drawn_flips(n: int, k: int, permutations: int, seed: int) -> Iterator[Array]:
-    bits = generator(seed, "max-t").integers(0, 2, size=(permutations, n), dtype=np.int8)
+def _drawn_flips(n: int, k: int, permutations: int, seed: int, test: str) -> Iterator[Array]:
+    """Flips that are drawn for a test: shape (n, b) each, 1 or -1."""
+    bits = generator(seed, test).integers(0, 2, size=(permutations, n), dtype=np.int8)
     for lot in _lots(permutations, max(n, k)):
         yield np.asarray(1.0 - 2.0 * bits[lot.start : lot.stop].T, dtype=np.float64)
 
@@ -345,9 +343,8 @@ def clusters_of(queries: npt.ArrayLike, topics: npt.ArrayLike | None) -> Cluster
 
 def share(hits: npt.ArrayLike, queries: npt.ArrayLike, *, level: float, topics: npt.ArrayLike | None = None) -> Share:
     """Share of observations that are hits. hits: shape (n,), true or false. queries, topics: of each."""
-    clusters = clusters_of(queries, topics)
     hits = np.asarray(hits, dtype=np.float64)
-    return _share(clusters.summed(hits), clusters.summed(np.ones(len(hits))), level=level, unit=clusters.unit)
+    return _share(hits, np.ones(len(hits)), clusters_of(queries, topics), level=level)
 
 
 def share_of_counts(
@@ -358,13 +355,13 @@ def share_of_counts(
     not_empty = sizes > 0
     topics = None if topics is None else list(itertools.compress(topics, not_empty))
     clusters = clusters_of(np.flatnonzero(not_empty), topics)
-    return _share(clusters.summed(hits[not_empty]), clusters.summed(sizes[not_empty]), level=level, unit=clusters.unit)
+    return _share(hits[not_empty], sizes[not_empty], clusters, level=level)
 
 
-def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
+def _share(hits: Array, sizes: Array, clusters: Clusters, *, level: float) -> Share:
     """Share, with an interval that takes whole queries, or whole topics, for the sampling units.
 
-    hits, sizes: shape (C,), of each unit. The interval is Wilson's (1927, Journal of the American Statistical
+    hits, sizes: of each member of the clusters. The interval is Wilson's (1927, Journal of the American Statistical
     Association 22, 209-212), which keeps its coverage near 0 and 1, for the effective number of independent
     observations, and with Student's t for the normal quantile (Dean and Pagano 2015, Journal of Survey Statistics and
     Methodology 3, 484-503). If all are hits, or none, the likeness within a unit is unknown: they count as independent.
@@ -374,27 +371,25 @@ def _share(hits: Array, sizes: Array, *, level: float, unit: str) -> Share:
     if not len(sizes):
         nothing = Undefined("there is nothing to count")
         return Share(0, 0, nothing, nothing)
-    count, n, n_units = float(hits.sum()), float(sizes.sum()), len(sizes)
+    count, n, units = float(hits.sum()), float(sizes.sum()), plural(clusters.unit)
     p = min(1.0, max(0.0, count / n))
-    if n_units < 2:
-        return Share(round(count), round(n), p, Undefined(f"one {unit}: an interval over {plural(unit)} needs two"))
+    if clusters.n < 2:
+        return Share(round(count), round(n), p, Undefined(f"one {clusters.unit}: an interval over {units} needs two"))
     effective = n
-    variance = _variance((hits - p * sizes) / n)
+    variance = _variance(clusters.summed(hits - p * sizes) / n)
     if 0 < count < n and variance > 0:
         # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
         effective = min(effective, 1 + p * (1 - p) / variance)
-    low, high = wilson(p, effective, float(stdtrit(n_units - 1, 0.5 + level / 2)))
-    return Share(
-        round(count), round(n), p, Interval(low, high, level, f"Wilson, clustered by {n_units} {plural(unit)}")
-    )
+    low, high = map(float, wilson(p, effective, float(stdtrit(clusters.n - 1, 0.5 + level / 2))))
+    return Share(round(count), round(n), p, Interval(low, high, level, f"Wilson, clustered by {clusters.n} {units}"))
 
 
-def wilson(share: float, worth: float, quantile: float) -> tuple[float, float]:
-    """Ends of Wilson's interval of a share of this many independent observations."""
-    spread = quantile * quantile / worth
+def wilson(share: npt.ArrayLike, worth: npt.ArrayLike, quantile: float) -> tuple[Array, Array]:
+    """Ends of Wilson's intervals of shares of this many independent observations, all of one shape."""
+    share, spread = np.asarray(share), quantile * quantile / np.asarray(worth)
     middle = (share + spread / 2) / (1 + spread)
-    half = math.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
-    return 0.0 if share == 0 else middle - half, 1.0 if share == 1 else middle + half
+    half = np.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
+    return np.where(share == 0, 0.0, middle - half), np.where(share == 1, 1.0, middle + half)
 
 
 def parts_of_mean(values: Array, clusters: Sequence[str]) -> Array:
@@ -420,26 +415,13 @@ def mean_interval(
     return jackknife_interval(float(values.mean()), others, level=level, least=least, most=most, unit=clusters.unit)
 
 
-def ratio_interval(
-    sums: Array, sizes: Array, *, level: float, unit: str, least: float = 0.0, most: float = 1.0
-) -> Interval | Undefined:
+def ratio_interval(sums: Array, sizes: Array, *, level: float, unit: str, least: float = 0.0) -> Interval | Undefined:
     """Interval of the mean, over strata, of (sum of `sums`) / (sum of `sizes`): by the jackknife over clusters.
 
     sums, sizes: shape (C, S), C clusters in S strata; one stratum for a plain share or mean. unit: what a cluster is.
     """
     value, without = leaving_out(sums, sizes)
-    return jackknife_interval(value, without, level=level, least=least, most=most, unit=unit)
-
-
-def pseudo_values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
-    """Pseudo-values, shape (C,), around the figure of `ratio_interval`: their scatter is the jackknife's (Tukey 1958).
-
-    Where each cluster has one observation, they are the observations.
-    """
-    value, without = leaving_out(sums, sizes)
-    if np.isnan(without).any():
-        return no_value_without(unit)
-    return np.asarray(value + (len(sums) - 1) * (without.mean() - without))
+    return jackknife_interval(value, without, level=level, least=least, unit=unit)
 
 
 def leaving_out(sums: Array, sizes: Array) -> tuple[float, Array]:
@@ -743,11 +725,9 @@ def ends_of_mean(values: Array, highest: Array, weight: Array, *, level: float) 
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.where((mean > 0) & (mean < top), mean / top, np.nan)
         effective = p * (1 - p) * top**2 / (squares / (n_all - 1) / n_all)
-        t = stdtrit(n - 1, 0.5 + level / 2)
-        middle = (p + t * t / (2 * effective)) / (1 + t * t / effective)
-        half = t / (1 + t * t / effective) * np.sqrt(p * (1 - p) / effective + t * t / (4 * effective * effective))
+        low, high = wilson(p, effective, float(stdtrit(n - 1, 0.5 + level / 2)))
     observed = values.mean(axis=-1)
-    return np.minimum(observed, top * (middle - half)), np.maximum(observed, top * (middle + half))
+    return np.minimum(observed, top * low), np.maximum(observed, top * high)
 
 
 def half_of_difference(values: Array, share: Array, highest: Array, weight: Array, *, level: float) -> Array:
@@ -779,10 +759,17 @@ def differing_share(a: Array, b: Array) -> Array:
 
 
 def _values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
-    """Pseudo-value of the jackknife of each topic, shape (C,), which is its value if each topic has one query."""
+    """Pseudo-value of each topic, shape (C,), around the figure of `ratio_interval`: their scatter is the jackknife's
+    (Tukey 1958).
+
+    If each topic has one query, they are its values.
+    """
     if len(sums) < FEWEST_QUERIES:
         return too_few(len(sums), unit=unit)
-    return pseudo_values(sums, sizes, unit)
+    value, without = leaving_out(sums, sizes)
+    if np.isnan(without).any():
+        return no_value_without(unit)
+    return np.asarray(value + (len(sums) - 1) * (without.mean() - without))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -834,15 +821,9 @@ def units_needed(effects: npt.ArrayLike, *, alpha: float, fewest: int = 2) -> in
     def enough(n: int) -> bool:
         return power_of(n, effects, critical=critical_t(n, alpha=alpha)) >= POWER
 
-    low = high = fewest
-    while not enough(high):
-        low, high = high + 1, 2 * high
-        if high > MOST_UNITS:
-            return None
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return low
+    considered = range(fewest, MOST_UNITS + 1)
+    place = bisect_left(considered, True, key=enough)
+    return considered[place] if place < len(considered) else None
 
 
 def effect_interval(effect: float, n: int, *, level: float, unit: str) -> Interval:

@@ -189,8 +189,10 @@ _MATHS = re.compile(
 )
 _MARKED = re.compile(r"[\\^_{}]")
 _LETTERS = re.compile(r"[A-Za-z]{3}")
-_GROUP = re.compile(r"(\\[A-Za-z]+|[\^_])?\s*\{([^{}]*)\}")
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}(?=\s*(\\[A-Za-z]+|[^\W_])?)")
+_GROUP = re.compile(r"(?:(\\[A-Za-z]+|[\^_])\s*)?\{([^{}]*)\}")
+_ARGUMENT = r"\{((?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+)\}"
+"""A group with up to three others in one another."""
+_FRACTION = re.compile(rf"\\[dt]?frac\s*{_ARGUMENT}\s*{_ARGUMENT}(?=\s*(\\[A-Za-z]+|[^\W_])?)")
 _BARE = re.compile(r"\\([A-Za-z]+)\*?(\s*)|\\(.)", re.DOTALL)
 _MARK = re.compile(r"([\^_])\s*([^\s(])")
 _ALPHABETS: Mapping[str, str] = _TEX["alphabets"]
@@ -214,12 +216,17 @@ def _formula(match: re.Match[str]) -> str:
         _LETTERS.search(maths) or (maths[:1].isdigit() and not re.search("[=<>]", maths))
     ):
         return maths if maths.replace(".", "").isdigit() else match[0]
+    maths = _MARK.sub(lambda mark: _script(mark[1], mark[2]), _plain(_without_groups(maths)))
+    return " ".join(maths.replace("~", " ").split())
+
+
+def _without_groups(maths: str) -> str:
+    """Maths with its fractions on one line and without braces."""
     previous = None
     while maths != previous:
         previous = maths
         maths = _GROUP.sub(_group, _FRACTION.sub(_fraction, maths))
-    maths = _MARK.sub(lambda mark: _script(mark[1], mark[2]), _plain(maths))
-    return " ".join(maths.replace("~", " ").split())
+    return maths
 
 
 def _fraction(match: re.Match[str]) -> str:
@@ -248,7 +255,7 @@ def _script(mark: str, text: str) -> str:
 
 
 def _over(text: str) -> str:
-    shown = _plain(text).strip()
+    shown = _plain(_without_groups(text)).strip()
     return shown if len(shown) == 1 or shown.isalnum() else f"({shown})"
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from annot.base.errors import MissingInput
 from annot.base.names import counted
 from annot.base.records import Advance, PairKey, grouped
+from annot.base.templating import packaged_table
 from annot.judging.exchange.collecting import accounts_of, lines_of
 from annot.judging.exchange.displayed_content import changed_tasks
 from annot.judging.exchange.sending import counting
@@ -53,60 +54,7 @@ class FindingKind(NamedTuple):
     """Noun of the counted things, in the singular."""
 
 
-KINDS: dict[str, FindingKind] = {
-    "other account": FindingKind(
-        "by another account", "these answers do not count; ask, then delete them in Label Studio", "answer"
-    ),
-    "edited by another": FindingKind(
-        "last changed by an account other than the author's", "the author's own answer counts; ask both", "answer"
-    ),
-    "answered twice": FindingKind(
-        "with more than one answer", "the person's latest counts; ask why there are more", "task"
-    ),
-    "answer gone": FindingKind(
-        "on record but missing from the server", "they still count; the next pull asks you to decide", "answer"
-    ),
-    "after adjudication": FindingKind(
-        "given or changed after the pair was settled", "look at the pairs with `annot trace`", "answer"
-    ),
-    "task changed": FindingKind(
-        "showing content that was never sent",
-        "ask who changed them; delete those without an answer in Label Studio, and `{push}` sends them again",
-        "task",
-    ),
-    "task twice": FindingKind("present twice", "in Label Studio, delete {which}", "task"),
-    "task gone": FindingKind(
-        "missing from the server",
-        "`{push}` sends those without an answer again; Label Studio's free edition does not record who deleted them",
-        "task",
-    ),
-    "strange tasks": FindingKind("not sent by this study", "delete them in Label Studio", "task"),
-    "project changed": FindingKind("changed on the server by hand", "`{push}` changes it back"),
-    "project set back": FindingKind(
-        "was changed on the server by hand, and a push has changed it back",
-        "ask who changed it; answers given before that day may follow the changed version",
-    ),
-    "project gone": FindingKind(
-        "their project is missing from the server",
-        "`{push}` creates it again with its open tasks; answers still count, and the next pull asks you to decide; "
-        "Label Studio's free edition does not record who deleted it",
-    ),
-    "too fast": FindingKind("faster than anyone can read", "look at the pairs with the person", "answer"),
-    "version": FindingKind("", "look at a task of each screen, then run `annot push`"),
-    "strange account": FindingKind(
-        "is on their server", "delete it there, and reset the invitation link under Organization"
-    ),
-    "strange project": FindingKind("on their server", "pull its answers, then delete it there", "project"),
-    "unknown guidelines": FindingKind(
-        "by guidelines that are not on record",
-        "look at the pairs with `annot trace`, and ask who changed them",
-        "answer",
-    ),
-    "earlier guidelines": FindingKind(
-        "with older guidelines than were sent last", "`annot push` shows the current ones next to them", "open task"
-    ),
-    "not looked at": FindingKind("their server could not be reached", "run `annot check server` again when it answers"),
-}
+KINDS = {name: FindingKind(**entry) for name, entry in packaged_table("findings.toml").items()}
 ANSWERS = ("other account", "edited by another", "answered twice", "answer gone", "after adjudication")
 """Findings about the answers to a task."""
 BY_OTHERS = {"other account": "completed_by", "edited by another": "updated_by"}

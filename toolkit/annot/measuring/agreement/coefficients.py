@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,8 +38,7 @@ NO_DUST = 9
 """Decimals of a difference of counts; further ones are the rest of fractions that cancel out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """Counts of a set of pairs, for coefficients of any number of assessors.
 
     coincidences: shape (..., K, K), Krippendorff's o_ck: each pair adds its ordered twos / (m - 1), m its judgements.
@@ -54,24 +54,20 @@ class Counts:
 
     def weighted(self, weights: Array) -> Counts:
         """Weighted sums over the first axis. weights: shape (B, first axis); the result has B as its first axis."""
-        return Counts(*[np.asarray(np.tensordot(weights, counts, axes=1)) for counts in self.parts()])
+        return Counts(*[np.asarray(np.tensordot(weights, counts, axes=1)) for counts in self])
 
     def whole(self) -> Counts:
         """Sum over the first axis."""
-        return Counts(*[counts.sum(axis=0) for counts in self.parts()])
+        return Counts(*[counts.sum(axis=0) for counts in self])
 
     def left_out(self, clusters: Clusters) -> Counts:
         """Sums over the first axis without each sampling unit among its members."""
-        left = [counts.sum(axis=0) - clusters.summed(counts) for counts in self.parts()]
-        return Counts(*[np.round(counts, NO_DUST) for counts in left])
-
-    def parts(self) -> tuple[Array, ...]:
-        return self.coincidences, self.agreement, self.shares, self.margins
+        return Counts(*[np.round(counts.sum(axis=0) - clusters.summed(counts), NO_DUST) for counts in self])
 
     @staticmethod
     def stack(counts: Sequence[Counts]) -> Counts:
         """Join several counts on a new first axis."""
-        return Counts(*map(np.stack, zip(*[part.parts() for part in counts], strict=True)))
+        return Counts(*map(np.stack, zip(*counts, strict=True)))
 
     @staticmethod
     def of_tables(tables: Array) -> Counts:
@@ -499,10 +495,7 @@ class PooledPairs:
             """Sum over every two without each unit. left: of two who met in it."""
             return np.asarray(values_of_two.sum() + np.bincount(unit, left - values_of_two[two], self.clusters.n))
 
-        sums, used = (
-            without(values * sizes, values_left * sizes_left),
-            np.round(without(sizes, sizes_left), NO_DUST),
-        )
+        sums, used = without(values * sizes, values_left * sizes_left), np.round(without(sizes, sizes_left), NO_DUST)
         shared = np.round(tables.sum() - np.bincount(unit, table_in_unit.sum(axis=(-1, -2)), self.clusters.n), NO_DUST)
         result = np.full(self.clusters.n, np.nan)
         np.divide(sums, used, out=result, where=2 * used > shared)

@@ -238,7 +238,7 @@ def agreement_between(
         RatedPairs(
             query_id,
             np.array([[grading[pair] for pair in pairs] for grading in (first, second)], dtype=np.float64),
-            None if weights is None else np.array([weights[pair] for pair in pairs]),
+            np.array([1.0 if weights is None else weights[pair] for pair in pairs]),
         )
         for query_id, pairs in by_query.items()
     ]
@@ -251,8 +251,8 @@ class RatedPairs(NamedTuple):
     query_id: str
     ratings: Array
     """Shape (M, N), nan if there is none."""
-    weights: Array | None
-    """Shape (N,); None is 1 each."""
+    weights: Array
+    """Shape (N,); 1 each unless a sample was drawn."""
 
 
 def agreement_of_pairs(
@@ -314,8 +314,8 @@ class QueryRatings:
     """Shape (N,), the final grade, nan where there is none."""
     ended: Mask
     """Shape (N,), true if the pair is unjudgeable: it gets no final grade."""
-    weights: Array | None = None
-    """Shape (N,), number of pairs of the pool that each represents; None is 1 each."""
+    weights: Array
+    """Shape (N,), number of pairs of the pool that each represents; 1 each unless a sample was drawn."""
 
 
 def ratings_of(
@@ -360,9 +360,7 @@ def ratings_of(
                 asked=asked,
                 final=np.array([decided.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
                 ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
-                weights=None
-                if weights is None
-                else np.array([weights[query_id, doc_id] for doc_id in doc_ids], dtype=np.float64),
+                weights=np.array([1.0 if weights is None else weights[query_id, doc_id] for doc_id in doc_ids]),
             )
         )
     return tuple(matrices)
@@ -453,12 +451,10 @@ def query_agreement(
         counts=coefficients.count(ratings, scale, weights),
         met=met,
         between=between,
-        with_final=coefficients.tables_with(
-            ratings[:, compared], final[compared], scale, None if weights is None else weights[compared]
-        ),
+        with_final=coefficients.tables_with(ratings[:, compared], final[compared], scale, weights[compared]),
         n_without_final=int(np.count_nonzero(twice & np.isnan(final) & ~query.ended)),
     )
-    thin = None if weights is None else too_thin(weights[twice])
+    thin = too_thin(weights[twice])
     before = {name: thin or coefficients.value_between(name, counted_query.counts, between, scale) for name in names}
     disputed_share, n_pairs = _share(disputed, asked_twice, weights), int(np.count_nonzero(twice))
     n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
@@ -518,14 +514,12 @@ def _not_settled(still_open: int, disputed: int, without: int, judged: int) -> U
     return Undefined(f"{without} of {judged} pairs have no final grade yet", NOT_SETTLED) if without else None
 
 
-def _share(hits: Mask, members: Mask, weights: Array | None) -> PairShare:
+def _share(hits: Mask, members: Mask, weights: Array) -> PairShare:
     n_hits, n_members = int(np.count_nonzero(hits)), int(np.count_nonzero(members))
-    if weights is None or (weights == 1).all():
-        return PairShare(
-            n_hits, n_members, n_hits / n_members if n_members else Undefined(coefficients.NOT_JUDGED_TWICE)
-        )
     weight_of_hits, weight = float(weights[hits].sum()), float(weights[members].sum())
     value = weight_of_hits / weight if n_members else Undefined(coefficients.NOT_JUDGED_TWICE)
+    if (weights == 1).all():
+        return PairShare(n_hits, n_members, value)
     return SampledShare(n_hits, n_members, value, weight_of_hits, weight, float((weights[members] ** 2).sum()))
 
 
@@ -767,7 +761,7 @@ def _pooled(
     for place, counted_query in zip(rows, counted_queries, strict=True):
         margins = np.zeros((len(assessors), counted_query.counts.margins.shape[1]))
         margins[place] = counted_query.counts.margins
-        counts.append(replace(counted_query.counts, margins=margins))
+        counts.append(counted_query.counts._replace(margins=margins))
     met = [place[counted_query.met] for place, counted_query in zip(rows, counted_queries, strict=True)]
     between = coefficients.pooled_between(
         counts, met, [counted_query.between for counted_query in counted_queries], topics=topics

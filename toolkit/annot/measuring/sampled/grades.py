@@ -261,7 +261,7 @@ class GradeCounts(NamedTuple):
                 variance = float(self.variance[column]) / self.uncertain**2
                 effective = min(effective, share * (1 - share) / max(variance, TINY))
             ends = wilson(share, effective, float(ndtri(0.5 + level / 2)))
-            low, high = (min(high, max(low, certain + self.uncertain * end)) for end in ends)
+            low, high = (min(high, max(low, certain + self.uncertain * float(end))) for end in ends)
         return Estimate(value, Interval(min(low, value), max(high, value), level, "Wilson, over draws"))
 
 

@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -17,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from annot.base.errors import Faults, InputError
 from annot.base.names import near
 from annot.base.records import Qrel, Query, Topic, grouped
-from annot.base.templating import Exact, converter, render
+from annot.base.templating import Exact, converter, packaged_table, render
 from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id, module_name
 from annot.formats.paper_text import language_code
 from annot.measuring.agreement.coefficients import TITLES
@@ -56,7 +55,7 @@ class Question:
     section: str
     """The title of the section."""
     text: str
-    kind: Literal["prose", "records", "optional"]
+    kind: Literal["prose", "records", "optional"] = "prose"
     unless: str | None = None
     only: Literal["topics"] | None = None
     """Condition of the question: the study must have topics that are texts."""
@@ -69,12 +68,13 @@ def questions(*, topics: bool = False) -> tuple[Question, ...]:
 
 @cache
 def _every() -> tuple[Question, ...]:
-    document = tomllib.loads(files("annot.templates").joinpath(QUESTIONS_FILE).read_text(encoding="utf-8"))
-    return tuple(
-        Question(**question | {"id": f"{section['id']}.{question['id']}", "section": section["title"]})
-        for section in document["section"]
-        for question in section["question"]
-    )
+    every = []
+    for section, entries in packaged_table(QUESTIONS_FILE).items():
+        title = entries.pop("title")
+        for name, entry in entries.items():
+            values = {"text": entry} if isinstance(entry, str) else entry
+            every.append(Question(id=f"{section}.{name}", section=title, **values))
+    return tuple(every)
 
 
 def parse_answers(text: str, *, name: str) -> dict[str, str]:
