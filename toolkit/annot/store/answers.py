@@ -165,7 +165,7 @@ class Revisions(Generic[R]):
         for chunk in models.in_chunks(query_ids):
             of_persons = self._rows.c[self._person].in_(names)
             lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
-        keys = list(map(self._key, everything))
+        keys: list[tuple[Any, ...]] = list(map(self._key, everything))
         # Answers of an imported file, of which nothing is on record, need no history.
         is_first = not lines and len({*keys}) == len(keys)
         added = 0
