@@ -151,7 +151,7 @@ def planned_judgements(
     per_pair: judgements that each pair is to have; None if the plan was imported. accepted: pairs that may have fewer,
     but at least one.
     """
-    answered = [_key(answer) for answer in answers if answer.counts]
+    answered = {_key(answer) for answer in answers if answer.counts}
     last = {
         (*entry.pair, entry.assessor): entry.occasion
         for entry in returned
@@ -160,11 +160,8 @@ def planned_judgements(
     first = [(*pair, name, 1) for pair, team in sorted(teams.items()) for name in team]
     asked = [(*key[:3], last.get(key[:3], 1)) for key in first] if last else first
     repeats = [row for row in plan if row.occasion > 1]
-    # Often every planned pair is judged, and nothing else is.
-    is_complete = not repeats and asked == answered
-    done = set() if is_complete else {*answered}
-    pending = [] if is_complete else [(key[2], PairKey(key[0], key[1], key[3])) for key in asked if key not in done]
-    pending_repeats = [(row.assessor, row.asked) for row in repeats if _key(row) not in done]
+    pending = [(key[2], PairKey(key[0], key[1], key[3])) for key in asked if key not in answered]
+    pending_repeats = [(row.assessor, row.asked) for row in repeats if _key(row) not in answered]
     planned = Counter(chain.from_iterable(teams.values())) + Counter(row.assessor for row in repeats)
     vacant, waived = _lacking(teams, per_pair or 0, accepted)
     return PlannedJudgements(
