@@ -161,7 +161,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     expected: tuple[str, ...] = QRELS_COLUMNS
     for number, line in rows:
         is_object = line.startswith("{") and f'"{BEIR_COLUMNS[0]}"' in line
-        row = _of_object(line) if is_object else tuple(line.split())
+        row = _beir_values(line) if is_object else tuple(line.split())
         if row == BEIR_COLUMNS and number == 1:
             expected = row
             continue
@@ -185,7 +185,7 @@ def _is_grade(text: str) -> bool:
     return text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10
 
 
-def _of_object(line: str) -> tuple[str, ...]:
+def _beir_values(line: str) -> tuple[str, ...]:
     """The values of BEIR's columns in a line of JSON, those that it has; a grade may be written as 1.0."""
     try:
         record = json.loads(line)

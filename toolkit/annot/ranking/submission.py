@@ -57,14 +57,14 @@ def find_findings(
     candidates_of = {query_id: set(candidates[query_id]) for query_id in sorted(documents.keys() & candidates.keys())}
     return _findings(
         {
-            "missing queries": _alone(candidates.keys() - documents.keys()),
-            "foreign queries": _alone(documents.keys() - candidates.keys()),
+            "missing queries": _queries_alone(candidates.keys() - documents.keys()),
+            "foreign queries": _queries_alone(documents.keys() - candidates.keys()),
             "missing candidates": [
                 (query_id, doc_id)
                 for query_id, expected in candidates_of.items()
                 for doc_id in sorted(expected - {doc.doc_id for doc in documents[query_id]})
             ],
-            **_of_documents(documents, candidates_of, foreign="foreign candidates"),
+            **_faults_of_documents(documents, candidates_of, foreign="foreign candidates"),
         }
     )
 
@@ -73,11 +73,11 @@ Places = list[tuple[str, str]]
 """A query and a document of it each; the document is empty if none is meant."""
 
 
-def _alone(queries: Collection[str]) -> Places:
+def _queries_alone(queries: Collection[str]) -> Places:
     return [(query_id, "") for query_id in sorted(queries)]
 
 
-def _of_documents(
+def _faults_of_documents(
     documents: Mapping[str, Sequence[ScoredDoc]], known_documents: Mapping[str, Collection[str]], *, foreign: str
 ) -> dict[str, Places]:
     """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
@@ -100,7 +100,7 @@ def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
     return [doc_id for tied in by_score.values() if len({*tied}) > 1 for doc_id in sorted({*tied})]
 
 
-def _by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] | None) -> Ranking:
+def _ranking_by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] | None) -> Ranking:
     """The documents in order, each once with its best score; allowed: only these documents, None all."""
     scores = dict(docs)
     for doc_id, score in docs if len(scores) < len(docs) else ():
@@ -133,7 +133,7 @@ def settle(
 
 
 def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: SubmissionRules) -> Ranking:
-    ranking = _by_best_score(docs, None if rules.foreign == "keep" else candidates)
+    ranking = _ranking_by_best_score(docs, None if rules.foreign == "keep" else candidates)
     if rules.missing != "last":
         return ranking
     last = min((doc.score for doc in ranking), default=0.0)
@@ -199,14 +199,14 @@ def by_query_paper(
     """
     topics = topics_of_papers(documents, queries)
     rankings = {
-        paper_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in topics_of_paper])
+        paper_id: _merged([_ranking_by_best_score(documents[topic], in_corpus) for topic in topics_of_paper])
         for paper_id, topics_of_paper in topics.items()
     }
     listed = sorted(topic for topics_of_paper in topics.values() for topic in topics_of_paper)
     findings = {
-        "missing query papers": _alone({query.topic_id for query in queries} - topics.keys()),
-        "foreign queries": _alone(documents.keys() - {*listed}),
-        **_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
+        "missing query papers": _queries_alone({query.topic_id for query in queries} - topics.keys()),
+        "foreign queries": _queries_alone(documents.keys() - {*listed}),
+        **_faults_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
     }
     return rankings, _findings(findings)
 

@@ -178,7 +178,7 @@ class Revisions(Generic[R]):
                     yield values + beside(incoming) + (recorded_at, 1, sha256)
                     continue
                 line = lines.get(key)
-                revision = self._against(incoming, line)
+                revision = self._behind_record(incoming, line)
                 if revision is not incoming:
                     ((_, values, sha256),) = self._hashed([revision])
                 if line is not None and revision.ruling is None and line.read_sha256 == sha256:
@@ -390,7 +390,7 @@ class Revisions(Generic[R]):
         changed_at = answer.changed_at or answer.record.judged_at or ""
         return *key, current.source, changed_at, len(current.annotation), current.annotation
 
-    def _against(self, revision: SourcedAnswer[R], line: AnnotationHistory[R] | None) -> SourcedAnswer[R]:
+    def _behind_record(self, revision: SourcedAnswer[R], line: AnnotationHistory[R] | None) -> SourcedAnswer[R]:
         """The revision, flagged if the server fell back behind the answer on record."""
         answered_at = None if line is None or not line.counts else line.current.changed_at
         answers = revision.ruling is None and revision.record.counts

@@ -462,13 +462,13 @@ def refuse_in_use(
     if in_use:
         total = sum(in_use.values(), Counter[str]())
         raise InputError(
-            f"{counted(len(in_use), 'pair' if len(columns) > 1 else 'query')} would {what}, with {_in_words(total)}",
-            faults=[f"{' '.join(key[:3])}: {_in_words(counts)}" for key, counts in sorted(in_use.items())],
+            f"{counted(len(in_use), 'pair' if len(columns) > 1 else 'query')} would {what}, with {_uses(total)}",
+            faults=[f"{' '.join(key[:3])}: {_uses(counts)}" for key, counts in sorted(in_use.items())],
             hint=hint,
         )
 
 
-def _in_words(counts: Counter[str]) -> str:
+def _uses(counts: Counter[str]) -> str:
     return ", ".join(counted(count, words) for words, count in counts.items())
 
 
