@@ -388,16 +388,20 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
         NoneType: lambda _: "null",
         tuple: lambda items: write(items) if items else "[]",
     }
+    if values and (type(values[0]) in (str, NoneType) or values[0] == ()) and is_constant(values):
+        # A number may be equal to one that is written in another way.
+        return [of_type[type(values[0])](values[0])] * len(values)
     kinds = set(map(type, values))
-    if kinds == {NoneType}:
-        return ["null"] * len(values)
-    if kinds <= {str, int, NoneType}:
-        # Values of a column come many times; none of these is equal to one of another type.
-        texts = {value: of_type[type(value)](value) for value in set(values)}
+    if kinds <= {str, int, NoneType} and 2 * len(distinct := set(values)) < len(values):
+        # Most values of a column come many times; none of these is equal to one of another type.
+        texts = {value: of_type[type(value)](value) for value in distinct}
         return list(map(texts.__getitem__, values))
-    if kinds == {tuple} and not any(values):
-        return ["[]"] * len(values)
     return [of_type.get(type(value), write)(value) for value in values]
+
+
+def is_constant(values: Sequence[Any]) -> bool:
+    """True if all values are equal; there is at least one."""
+    return values.count(values[0]) == len(values)
 
 
 def json_objects(
@@ -406,10 +410,15 @@ def json_objects(
     """JSON of an object for each row of a table, with options as `json_texts` has them."""
     of_name = dict(zip(names, columns, strict=True))
     listed = sorted(of_name) if sort else names
-    heads = json_texts(listed, ascii_only=ascii_only)
-    template = ", ".join(head.replace("%", "%%") + ": %s" for head in heads)
-    rows = zip(*(json_texts(of_name[name], sort=sort, ascii_only=ascii_only) for name in listed), strict=True)
-    return [f"{{{template % row}}}" for row in rows]
+    members, varying = [], []
+    for name, head in zip(listed, json_texts(listed, ascii_only=ascii_only), strict=True):
+        texts = json_texts(of_name[name], sort=sort, ascii_only=ascii_only)
+        # Most columns of answers have one value: it becomes part of the template.
+        constant = texts[0] if is_constant(texts) else ""
+        members.append(f"{head}: {constant}".replace("%", "%%") + ("" if constant else "%s"))
+        varying += [] if constant else [texts]
+    template = f"{{{', '.join(members)}}}"
+    return [template % row for row in zip(*varying, strict=True)] if varying else [template % ()] * len(columns[0])
 
 
 def in_words(error: ValidationError) -> list[str]:

@@ -351,13 +351,14 @@ def _faults_of_pairs(
     per_pair: int | None,
     accepted: Collection[Pair],
 ) -> Iterator[str]:
-    members = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
+    members = grouped(((row.query_id, row.doc_id), row.assessor) for row in plan if row.occasion == 1)
+    pooled = {query_id: frozenset(doc_ids) for query_id, doc_ids in documents.items()}
     for pair, names in sorted(members.items()):
         fewer = pair in accepted and per_pair is not None and len(names) < per_pair
         if per_pair is not None and len(names) != per_pair and not fewer:
             number = counted(len(names), "assessor")
             yield f"{' '.join(pair)}: {number} ({', '.join(sorted(names))}), expected {per_pair}"
-        if pair[0] in documents and pair[1] not in documents[pair[0]]:
+        if pair[0] in pooled and pair[1] not in pooled[pair[0]]:
             yield f"{' '.join(pair)}: planned, but not in the pool"
 
 

@@ -83,26 +83,29 @@ def _faults_of_documents(
     """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
     places: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
     for query_id, expected in known_documents.items():
-        times = Counter(doc.doc_id for doc in documents[query_id])
+        times = Counter([doc_id for doc_id, _ in documents[query_id]])
+        twice = [doc_id for doc_id, count in times.items() if count > 1]
         places[foreign] += [(query_id, doc_id) for doc_id in sorted(times) if doc_id not in expected]
-        places["duplicates"] += [(query_id, doc_id) for doc_id in sorted(times) if times[doc_id] > 1]
+        places["duplicates"] += [(query_id, doc_id) for doc_id in sorted(twice)]
         places["ties"] += [(query_id, doc_id) for doc_id in _ties(documents[query_id])]
     return places
 
 
 def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
     """The documents that have a score in common, score by score."""
-    by_score = grouped(zip(single_precision(doc.score for doc in docs), (doc.doc_id for doc in docs), strict=True))
+    scores = single_precision([score for _, score in docs])
+    if len({*scores}) == len(scores):
+        return []
+    by_score = grouped(zip(scores, (doc_id for doc_id, _ in docs), strict=True))
     return [doc_id for tied in by_score.values() if len({*tied}) > 1 for doc_id in sorted({*tied})]
 
 
 def _ranking_by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] | None) -> Ranking:
     """The documents in order, each once with its best score; allowed: only these documents, None all."""
-    scores: dict[str, float] = {}
-    for doc_id, score in docs:
-        if allowed is None or doc_id in allowed:
-            scores[doc_id] = max(score, scores.get(doc_id, score))
-    return in_order(scores.items())
+    scores = dict(docs)
+    for doc_id, score in docs if len(scores) < len(docs) else ():
+        scores[doc_id] = max(score, scores[doc_id])
+    return in_order(item for item in scores.items() if allowed is None or item[0] in allowed)
 
 
 def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:

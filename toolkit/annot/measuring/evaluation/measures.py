@@ -51,7 +51,7 @@ Discount = Callable[[int], Array]
 """Function from n to the discounts of the first n ranks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GradedList:
     """One ranked list under B gradings; documents that tie take the means over all of their orders.
 
@@ -68,15 +68,20 @@ class GradedList:
     length: int | None = None
     """Number of ranks that count if documents tie; None counts all. What an order puts below is not submitted in it."""
 
-    @property
+    @cached_property
     def gains(self) -> Array:
         """The gain at each rank, shape (B, n)."""
         return self._mean_by_rank(self.submitted)
 
-    @property
+    @cached_property
     def hits(self) -> Array:
         """1 at the rank of a relevant document, shape (B, n)."""
         return self._mean_by_rank(self.submitted >= self.relevant_from)
+
+    @cached_property
+    def ideal(self) -> Grades:
+        """The submitted grades in their best order, shape (B, n)."""
+        return _falling(self.submitted)
 
     def groups(self) -> Iterator[tuple[int, int]]:
         """Size of each tie and number of relevant documents in it."""
@@ -179,8 +184,14 @@ def _expected_precision_at_last(ties: GradedList, relevant: float) -> float:
 
 
 def _ndcg(graded: GradedList, family: Family, k: int) -> Array:
-    grades = graded.submitted if family.of_submitted else graded.judged
-    return _share(_dcg(graded.gains, family, k), _dcg(np.sort(grades, axis=1)[:, ::-1], family, k))
+    ideal = graded.ideal if family.of_submitted else _falling(graded.judged)
+    return _share(_dcg(graded.gains, family, k), _dcg(ideal, family, k))
+
+
+def _falling(grades: Grades) -> Grades:
+    # The stable sort of 16 bits counts values: ten times as fast for the few that a scale has.
+    small = grades.astype(np.int16)
+    return np.asarray(np.sort(small if (small == grades).all() else grades, axis=1, kind="stable")[:, ::-1], np.int64)
 
 
 def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
