@@ -33,7 +33,7 @@ from annot.store.papers import (
     read_columns,
     read_papers,
     remove_papers,
-    whole_texts,
+    texts_of_papers,
 )
 
 ONE = Paper("p1", "Größe", ("One.", "Two."), 1999, ("background", "method"), ("p2",))
@@ -138,10 +138,10 @@ def test_passages_and_papers_are_read_from_files_of_the_first_release_and_of_lat
     assert list(read_papers(tmp_path)) == [ONE, BARE, BARE, PASSAGE]
     assert [paper.part_of for paper in read_papers(tmp_path, columns=(PART_OF,))] == [None, None, None, "d1"]
     assert count_passages(tmp_path) == 1
-    assert whole_texts(tmp_path)[PART_OF].to_pylist() == [None, None, None, "d1"]
+    assert texts_of_papers(tmp_path)[PART_OF].to_pylist() == [None, None, None, "d1"]
     with_passage.unlink()
     assert count_passages(tmp_path) == 0
-    assert whole_texts(tmp_path).column_names == ["paper_id", "title", "year", "sentences", "abstract"]
+    assert texts_of_papers(tmp_path).column_names == ["paper_id", "title", "year", "sentences", "abstract"]
 
 
 def test_a_passage_may_come_after_groups_without_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

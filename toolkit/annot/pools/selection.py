@@ -226,7 +226,7 @@ def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
     if not used_years:
         return ()
     odd = sum(years[year] for year in used_years) // ODD
-    first_year, last_year = _beyond(used_years, years, odd), _beyond(used_years[::-1], years, odd)
+    first_year, last_year = _year_beyond(used_years, years, odd), _year_beyond(used_years[::-1], years, odd)
     number = min(PERIODS, last_year - first_year + 1)
     length, longer = divmod(last_year - first_year + 1, number)
     starts = list(accumulate((length + (place < longer) for place in range(number)), initial=first_year))
@@ -234,7 +234,7 @@ def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
     return tuple((start, end) for start, end in periods if any(start <= year <= end for year in used_years))
 
 
-def _beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
+def _year_beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
     """The first of these years with which more than `odd` papers are passed."""
     passed = accumulate(papers[year] for year in years)
     return next(year for year, so_far in zip(years, passed, strict=True) if so_far > odd)

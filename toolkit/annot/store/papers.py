@@ -157,7 +157,7 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
     return tuple(paper_id for batch in _id_batches(folder) for paper_id in batch.column(0).to_pylist())
 
 
-def whole_texts(folder: Path) -> pyarrow.Table:
+def texts_of_papers(folder: Path) -> pyarrow.Table:
     """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract, and
     part_of if there are passages."""
     import pyarrow as pa

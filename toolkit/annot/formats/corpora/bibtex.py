@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from annot.base.errors import InputError
 from annot.formats.cleaning import subscript, superscript
-from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
+from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, encoding_fault, whole_file_piece
 from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, packaged_table, text_of
 from annot.formats.paper_records import year_in
 
@@ -377,7 +377,7 @@ def _text(path: Path) -> Iterator[TextIO]:
     with opened(path) as file:
         declared = _ENCODING.search(file.read(1 << 12))
     name = declared[1].decode("ascii", "replace") if declared else ""
-    if name and encoding_of(path) == WINDOWS_1252 and (encoding := _of_one_byte(name)):
+    if name and encoding_of(path) == WINDOWS_1252 and (encoding := _one_byte_encoding(name)):
         with opened(path) as file, io.TextIOWrapper(file, encoding, errors="replace") as text:
             yield text
     else:
@@ -385,7 +385,7 @@ def _text(path: Path) -> Iterator[TextIO]:
             yield text
 
 
-def _of_one_byte(java_name: str) -> str:
+def _one_byte_encoding(java_name: str) -> str:
     """Python's name of the encoding; "" where it is another than one of one byte a character."""
     try:
         name = codecs.lookup(java_name).name
@@ -461,7 +461,7 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | BrokenRec
         place = line + part.count("\n", 0, fault.at)
         words = f"@{head[1]} {key[1] if key else ''}".strip()
         return BrokenRecord("not valid BibTeX", (f"{words}: {fault.words} (line {place})",), part)
-    return None if entry["@"] in _NO_PAPERS else not_utf8(part) or entry
+    return None if entry["@"] in _NO_PAPERS else encoding_fault(part) or entry
 
 
 def _named_brace(match: re.Match[str]) -> str:
@@ -480,7 +480,7 @@ def _entry(text: str, head: re.Match[str], macros: _Macros) -> dict[str, str]:
         position, key = key_match.end(), key_match[1]
     fields: dict[str, str] = {}
     while True:
-        position = _after(_BETWEEN, text, position)
+        position = _place_after(_BETWEEN, text, position)
         if text.startswith(closing, position):
             break
         field = _FIELD.match(text, position)
@@ -545,7 +545,7 @@ def _quoted(text: str, position: int) -> int:
     raise _Fault(position, f"this quotation mark is not closed: {_shown(text, position)}")
 
 
-def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
+def _place_after(pattern: re.Pattern[str], text: str, position: int) -> int:
     match = pattern.match(text, position)
     return match.end() if match else position
 
@@ -599,4 +599,4 @@ def _matches(head: Head) -> bool:
     return start[:1] not in ("{", "[") and _SHAPE.match(start, next(begins, 0)) is not None
 
 
-BIBTEX = Format("bibtex", paper=paper, records=records, cut=in_one_piece, matches=_matches, bibliographic=True)
+BIBTEX = Format("bibtex", paper=paper, records=records, cut=whole_file_piece, matches=_matches, bibliographic=True)
