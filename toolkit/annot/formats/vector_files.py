@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
-from annot.base.libraries import LazyLibrary
+from annot.base.libraries import pc, pyarrow
 from annot.base.names import counted, near
 from annot.formats.corpora.pieces import Piece, read_lines
 from annot.formats.input_files import parquet_file
-
-pyarrow = LazyLibrary("pyarrow", "compute")
 
 ROWS = 2_000
 """The most rows of a block."""
@@ -122,7 +120,7 @@ def read_parquet(
             tally.note(f"{where}: {ids[keep[row]]}: no vector")
             del keep[row]
         lists = lists.drop_null()
-        widths = set(pyarrow.compute.list_value_length(lists).to_pylist())
+        widths = set(pc.list_value_length(lists).to_pylist())
         if len(widths) > 1:
             raise InputError(f"{where} and after: rows of {' and '.join(map(str, sorted(widths)))} numbers")
         if keep:

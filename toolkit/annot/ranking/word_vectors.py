@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from annot.base import array_files
 from annot.base.errors import InputError
+from annot.base.libraries import pc
 from annot.base.names import counted
 from annot.base.parallel import in_threads
 from annot.ranking import search
@@ -81,8 +82,6 @@ class WordVectors:
 
     def rows(self, tokens: Strings) -> NDArray[np.int32]:
         """The row of each token, -1 where it has no vector: shape (tokens,)."""
-        import pyarrow.compute as pc
-
         return array_files.numbers(pc.fill_null(pc.index_in(tokens, value_set=self._strings), -1))
 
     @cached_property
