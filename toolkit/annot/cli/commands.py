@@ -547,10 +547,8 @@ def placed(ws: "Workspace | None") -> Iterator[None]:
 def _nouns(ws: "Workspace | None") -> Callable[[str], str]:
     """Put a message into the words of a study that has one noun for its unit: query, topic or question."""
     if ws is not None:
-        from annot.study.workspace import vocabulary_of
-
         with suppress(AnnotError):
-            words = vocabulary_of(ws)
+            words = ws.vocabulary
             if words.nested:
                 return str
             if words.document == "paper":

@@ -21,7 +21,6 @@ from annot.cli.output import WAITING, Output, emit, listing, progress, rendered,
 if TYPE_CHECKING:
     from annot.judging.exchange.collecting import PullCursor, PulledProject, PullResult
     from annot.judging.exchange.sending import SentProject
-    from annot.steps.status_page import StatusPage
     from annot.study.workspace import Workspace
 
 
@@ -203,14 +202,14 @@ def status(
         back = changes.listing(ws)
         return listing(changes.RETURNED, back, empty="no pair was returned", notes=changes.notes(back))
     from annot.publishing.report.study_tables import PROGRESS
+    from annot.steps.status_page import StatusPage
     from annot.study.plain_pairs import STATES
-    from annot.study.workspace import vocabulary_of
 
     state = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
-        notes = (f"page: {status_page(ws).write().as_uri()}",)
-    text = rendered("status", found=state, progress=PROGRESS, words=vocabulary_of(ws), states=STATES)
+        notes = (f"page: {StatusPage(ws).write().as_uri()}",)
+    text = rendered("status", found=state, progress=PROGRESS, words=ws.vocabulary, states=STATES)
     return Output(state, text, notes, tables=[PROGRESS.of(state.assessors)])
 
 
@@ -273,7 +272,6 @@ def forecast(
     take, and how much wider intervals would be.
     """
     from annot.steps import forecast as step
-    from annot.study.workspace import vocabulary_of
 
     one_of(design=design, pools=pools, sample=sample)
     if not design:
@@ -299,7 +297,7 @@ def forecast(
             coefficient=coefficient or "alpha_ordinal",
             difference=difference or 5.0,
         )
-        words = vocabulary_of(ws)
+        words = ws.vocabulary
         return Output(
             simulated, step.describe_design(simulated, words), tables=[step.DESIGN.of([simulated], words=words)]
         )
@@ -315,7 +313,7 @@ def forecast(
         shares = step.shares_table(forecast)
         return Output(forecast, step.describe_shares(forecast, shares), tables=[shares])
     seen = step.forecast(ws)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     tables = step.tables(seen, words, all_queries=all_queries)
     return Output(seen, step.describe(seen, tables, words), tables=tables)
 
@@ -492,20 +490,6 @@ def pull(
     return Output(pulled, _by_part(pulled.assessors), notes, finding=worst)
 
 
-def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
-    """The page of `annot status`; every: seconds between two pulls."""
-    from annot.publishing.report.status_page import StatusWords
-    from annot.publishing.report.tables import sentences
-    from annot.steps.status import status
-    from annot.steps.status_page import StatusPage
-
-    def said() -> StatusWords:
-        state = status(ws)
-        return StatusWords(state.next_command, state.next_why, sentences("status.notices", found=state))
-
-    return StatusPage(ws, said, every=every)
-
-
 def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name if there are several."""
     from annot.judging.exchange.sending import SentProject
@@ -533,9 +517,10 @@ def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
 
 def _watch(ws: "Workspace", *, as_json: bool) -> None:
     from annot.steps import exchange as step
+    from annot.steps.status_page import StatusPage
 
     every = ws.settings.watch.every
-    page = status_page(ws, every=every)
+    page = StatusPage(ws, every=every)
 
     def pull(cursors: "dict[int, PullCursor]") -> "PullResult":
         try:
@@ -625,10 +610,9 @@ def train_report(ws: "Workspace") -> Output:
     """Show how well each assessor agrees with the gold grades, who has passed, and where they differ most."""
     from annot.publishing.report import commands
     from annot.steps import training as step
-    from annot.study.workspace import vocabulary_of
 
     report = step.report(ws)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     tables = [
         commands.TRAINING.of(report.assessors, "open", words=words),
         commands.PROBED.of(report.hidden, "hidden", words=words),
@@ -667,10 +651,9 @@ def substudy_report(ws: "Workspace") -> Output:
     """Compare the grades on abstracts and on full texts with the final grades, with intervals and the time per pair."""
     from annot.publishing.report import commands
     from annot.steps import training as step
-    from annot.study.workspace import vocabulary_of
 
     report = step.substudy_report(ws)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     tables = [
         commands.COMPARED_VIEWS.of(report.compared, "grades", words=words),
         commands.VIEWS.of(report.views, "times", words=words),
