@@ -7,7 +7,7 @@ from annot.base.names import counted
 from annot.cli import options
 from annot.cli.commands import command
 from annot.cli.options import argument, flag, only_with, option, setting
-from annot.cli.output import Output, listing, say
+from annot.cli.output import Output, say, tabled
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -141,10 +141,9 @@ def comments(
     since: Annotated[str | None, option("Only comments since this day, such as 2031-03-14.", shown="all")] = None,
 ) -> Output:
     """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
-    from annot.publishing.report.study_tables import COMMENTS
     from annot.steps import agreement as step
 
-    return listing(COMMENTS, step.listing(ws, since=since), empty="no comments")
+    return tabled(step.listing(ws, since=since), empty="no comments")
 
 
 @command("meeting")
