@@ -202,12 +202,13 @@ def status(
         back = changes.listing(ws)
         return listing(changes.RETURNED, back, empty="no pair was returned", notes=changes.notes(back))
     from annot.publishing.report.study_tables import PROGRESS
-    from annot.steps.status_page import StatusPage
     from annot.study.plain_pairs import STATES
 
     state = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
+        from annot.steps.status_page import StatusPage
+
         notes = (f"page: {StatusPage(ws).write().as_uri()}",)
     text = rendered("status", found=state, progress=PROGRESS, words=ws.vocabulary, states=STATES)
     return Output(state, text, notes, tables=[PROGRESS.of(state.assessors)])
