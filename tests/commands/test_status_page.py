@@ -14,6 +14,7 @@ from annot.judging.progress import (
     papers_with_complete_pairs,
     running_agreement,
 )
+from annot.publishing.report.status_page import StatusWords
 from annot.steps.status_page import StatusPage
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
@@ -33,7 +34,7 @@ class Clock:
 
 
 def page_of(ws: Workspace, clock: Clock, *, every: float = 60) -> StatusPage:
-    return StatusPage(ws, every=every, clock=clock, zone=UTC)
+    return StatusPage(ws, lambda: StatusWords("annot pull", "people judge", ()), every=every, clock=clock, zone=UTC)
 
 
 def written(page: StatusPage) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor, Assignment, Gold, PairKey
+from annot.publishing.report.status_page import StatusWords
 from annot.steps import agreement, status_page, training
 from annot.store import people, projects, trials
 from annot.store.answers import JUDGEMENTS
@@ -151,7 +152,8 @@ def test_a_sub_study_that_was_sent_is_not_drawn_again(ws: Workspace) -> None:
 
 def test_a_status_page_is_written_at_the_end_only_if_something_came(ws: Workspace) -> None:
     page = status_page.StatusPage(
-        ws, every=1, zone=UTC, clock=lambda: datetime(2031, 3, 14, 18, tzinfo=UTC),
+        ws, lambda: StatusWords("annot pull", "people judge", ()), every=1, zone=UTC,
+        clock=lambda: datetime(2031, 3, 14, 18, tzinfo=UTC),
     )  # fmt: skip
     page.finish()
     assert not page.path.exists()
@@ -177,7 +179,8 @@ def test_a_status_page_is_written_anew_after_a_minute_or_if_its_moment_is_still_
     begun = datetime(2031, 3, 14, 18, tzinfo=UTC)
 
     def page(at: datetime) -> status_page.StatusPage:
-        return status_page.StatusPage(ws, every=90, zone=UTC, clock=lambda: at)
+        said = StatusWords("annot pull", "people judge", ())
+        return status_page.StatusPage(ws, lambda: said, every=90, zone=UTC, clock=lambda: at)
 
     first = page(begun).write()
     assert first.stat().st_mode & 0o777 == 0o600

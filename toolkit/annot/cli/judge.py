@@ -21,6 +21,7 @@ from annot.cli.output import WAITING, Output, emit, listing, progress, rendered,
 if TYPE_CHECKING:
     from annot.judging.exchange.collecting import PullCursor, PulledProject, PullResult
     from annot.judging.exchange.sending import SentProject
+    from annot.steps.status_page import StatusPage
     from annot.study.workspace import Workspace
 
 
@@ -207,9 +208,7 @@ def status(
     state = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
-        from annot.steps.status_page import StatusPage
-
-        notes = (f"page: {StatusPage(ws).write().as_uri()}",)
+        notes = (f"page: {status_page(ws).write().as_uri()}",)
     text = rendered("status", found=state, progress=PROGRESS, words=ws.vocabulary, states=STATES)
     return Output(state, text, notes, tables=[PROGRESS.of(state.assessors)])
 
@@ -496,6 +495,20 @@ def pull(
     return Output(pulled, _tables_by_project(pulled.assessors), notes, finding=worst)
 
 
+def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
+    """The page of `annot status`; every: seconds between two pulls."""
+    from annot.publishing.report.status_page import StatusWords
+    from annot.publishing.report.tables import sentences
+    from annot.steps.status import status
+    from annot.steps.status_page import StatusPage
+
+    def said() -> StatusWords:
+        state = status(ws)
+        return StatusWords(state.next_command, state.next_why, sentences("status.notices", found=state))
+
+    return StatusPage(ws, said, every=every)
+
+
 def _tables_by_project(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name if there are several."""
     from annot.judging.exchange.sending import SentProject
@@ -523,10 +536,9 @@ def _tables_by_project(rows: "Iterable[SentProject | PulledProject]") -> str:
 
 def _watch(ws: "Workspace", *, as_json: bool) -> None:
     from annot.steps import exchange as step
-    from annot.steps.status_page import StatusPage
 
     every = ws.settings.watch.every
-    page = StatusPage(ws, every=every)
+    page = status_page(ws, every=every)
 
     def pull(cursors: "dict[int, PullCursor]") -> "PullResult":
         try:

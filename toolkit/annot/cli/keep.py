@@ -371,11 +371,11 @@ def studio_nightly(
     The last fourteen of these backups are kept, in backups/nightly. If a part fails, the command exits with 1, and
     `annot status` and its page say so.
     """
+    from annot.cli.judge import status_page
     from annot.steps import backup as backing_up
     from annot.steps import check as checking
     from annot.steps import exchange
     from annot.steps import service as step
-    from annot.steps.status_page import StatusPage
 
     if time is not None:
         files, lines = step.write_nightly(ws, time)
@@ -398,7 +398,7 @@ def studio_nightly(
 
         parts: dict[str, step.Part] = {"pull": pull, "backup": back_up, "check": look}
         night = step.nightly(ws, parts, now=datetime.now().astimezone())
-        StatusPage(ws).write()
+        status_page(ws).write()
     return Output(night, str(night.backup or "no backup was made"), finding=night.finding)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -15,8 +16,6 @@ from annot.judging import progress, states
 from annot.publishing.browse_page import pages_in, with_links
 from annot.publishing.report import status_page, terminal
 from annot.publishing.report.notices import RESTS_ON, notices
-from annot.publishing.report.tables import sentences
-from annot.steps.status import status
 from annot.study.snapshot import snapshot_of
 from annot.study.workspace import Workspace, write_file
 
@@ -34,16 +33,18 @@ class StatusPage:
     def __init__(
         self,
         ws: Workspace,
+        said: Callable[[], status_page.StatusWords],
         *,
         every: float = MINUTE,
         clock: Callable[[], datetime] = lambda: datetime.now().astimezone(),
         zone: tzinfo | None = None,
     ) -> None:
-        """every: seconds between two pulls. zone: the lead's; None is that of the machine."""
+        """said: `annot status` in words. every: seconds between two pulls. zone: the lead's; None is that of the
+        machine."""
         self.path = (ws.cache / PAGE).absolute()
         self.line = ""
         """The study in one line, as it was when it was last looked at."""
-        self._ws, self._clock, self._zone = ws, clock, zone
+        self._ws, self._said, self._clock, self._zone = ws, said, clock, zone
         self._every = max(every, MINUTE)
         self._agreement = progress.AgreementSoFar(least_papers=status_page.LEAST_PAPERS)
         self._behind = False
@@ -65,13 +66,13 @@ class StatusPage:
 
     def write(self, *, trouble: str = "") -> Path:
         """Write the page now."""
-        ws, state = self._ws, status(self._ws)
+        ws, status = self._ws, self._said()
         now = self._clock().astimezone(self._zone)
         with ws.reading() as session:
             snapshot = snapshot_of(session, ws)
         rests_on = RESTS_ON["status"]
         untrue = notices(states.remembered_findings(ws, snapshot.states, on=rests_on), rests_on, snapshot.words)
-        found = (*untrue, *sentences("status.notices", found=state))
+        status = replace(status, notices=(*untrue, *status.notices))
         look = progress.progress_of(snapshot, now=now, agreement=self._agreement) if snapshot.assignments else None
         days = progress.by_day(snapshot, now=now, zone=self._zone)
         papers = progress.papers_with_complete_pairs(snapshot)
@@ -79,7 +80,7 @@ class StatusPage:
             snapshot,
             look,
             days,
-            status_page.StatusWords(state.next_command, state.next_why, found),
+            status,
             now=now,
             seconds=self._every,
             papers=papers,
