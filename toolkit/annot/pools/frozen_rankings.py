@@ -281,7 +281,9 @@ def rank_corpus(
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
             rank = partial(_rank, inputs, computed, texts, banned, withdrawn, advance, plugins)
-            rankings = rank(topics, ranking_depth) if new is None else _new_ones(rank, new, depth=ranking_depth)
+            rankings = (
+                rank(topics, ranking_depth) if new is None else _new_ones(rank, new, ranking_depth, len(inputs.corpus))
+            )
             facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
@@ -378,10 +380,12 @@ AT_ONCE = 1_000_000
 """Documents of rankings that are in memory at once; changes no result."""
 
 
-def _new_ones(rank: Callable[[Sequence[str], int], Rankings], new: NewDocuments, *, depth: int) -> Rankings:
-    """The best `depth` new documents for each topic: all are ranked, ever deeper, until these are among them."""
+def _new_ones(rank: Callable[[Sequence[str], int], Rankings], new: NewDocuments, depth: int, papers: int) -> Rankings:
+    """The best `depth` new documents for each topic: all are ranked as deep as these come with the usual share of new
+    documents, then deeper for topics that lack some. papers: number of papers in the corpus."""
     found: Rankings = {}
-    waiting, down_to = list(new.ids), depth
+    fewest = max(1, min(map(len, new.ids.values()), default=1))
+    waiting, down_to = list(new.ids), max(depth, papers * min(fewest, depth + depth // 4) // fewest)
     while waiting:
         deeper: dict[str, None] = {}
         size = max(1, AT_ONCE // down_to)
