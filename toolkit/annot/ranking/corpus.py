@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.array_files import as_arrays, as_strings, numbers, strings_of
+from annot.base.array_files import as_arrays, as_strings, numbers, places_of, strings_of
 from annot.base.errors import InputError
 from annot.base.libraries import pc, pyarrow
 from annot.base.parallel import in_threads
@@ -469,10 +469,8 @@ class Corpus:
         """The counts of texts that are not in the corpus, a row each; tokens that no paper has are left out."""
         cut = cutter(rule, english=self.english)
         tokens = [cut(text.lower()) for text in texts]
-        numbers_in_corpus = pc.fill_null(
-            pc.index_in(strings_of(chain.from_iterable(tokens)), value_set=self.tokens(rule)), -1
-        )
-        ids, ends = numbers(numbers_in_corpus), np.cumsum([0, *map(len, tokens)])
+        ids = places_of(strings_of(chain.from_iterable(tokens)), self.tokens(rule))
+        ends = np.cumsum([0, *map(len, tokens)])
         in_corpus = np.flatnonzero(ids >= 0)
         return counted(ids[in_corpus], np.searchsorted(in_corpus, ends), self._width(rule))
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from annot.base import array_files
 from annot.base.errors import InputError
-from annot.base.libraries import pc
 from annot.base.names import counted
 from annot.base.parallel import in_threads
 from annot.ranking import search
@@ -82,7 +81,7 @@ class WordVectors:
 
     def rows(self, tokens: Strings) -> NDArray[np.int32]:
         """The row of each token, -1 where it has no vector: shape (tokens,)."""
-        return array_files.numbers(pc.fill_null(pc.index_in(tokens, value_set=self._strings), -1))
+        return array_files.places_of(tokens, self._strings)
 
     @cached_property
     def _strings(self) -> Strings:
