@@ -257,21 +257,21 @@ class OpinionStatus:
         )
 
 
-def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
-    """The figures of one opinion. calls: every request under its name."""
-    settings = ws.settings.opinions.get(record.name)
+def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> OpinionStatus:
+    """The figures of one opinion."""
+    record, calls, settings = opinion.asked, opinion.calls, ws.settings.opinions.get(opinion.asked.name)
     planned = _planned_pairs(session) - {*record.examples}
-    current, others = (list(stored.opinions_from(part)) for part in on_judged_texts(session, calls))
-    current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
+    current_pairs, other_pairs = ({call.pair for call in part} for part in (opinion.settled, opinion.set_aside))
     answered = [call for call in calls if call.state in ANSWERED]
+    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
     return OpinionStatus(
         name=record.name,
         model=record.model,
         url=record.url,
-        pairs=len({opinion.pair for opinion in current if opinion.grade is not None}),
-        repeats=max((opinion.repeat for opinion in current), default=0),
-        unreadable=sum(opinion.grade is None and not opinion.cannot_judge for opinion in current),
-        cannot_judge=sum(opinion.cannot_judge for opinion in current),
+        pairs=len({call.pair for call in opinion.settled if call.grade is not None}),
+        repeats=max((call.repeat for call in opinion.settled), default=0),
+        unreadable=sum(call.grade is None and not call.cannot_judge for call in opinion.settled),
+        cannot_judge=sum(call.cannot_judge for call in opinion.settled),
         requests=len(calls),
         failed=len(calls) - len(answered),
         tokens_in=sum(filter(None, (call.tokens_in for call in answered))),
@@ -284,14 +284,9 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         early=tuple(f"{use}: {why}" for _, use, why in record.early),
         set_aside=len(other_pairs - current_pairs),
         planned=len(planned),
-        planned_answered=len(planned & (_settled_pairs(calls) | current_pairs | other_pairs)),
+        planned_answered=len(planned & (settled | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
-
-
-def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
-    """Pairs with an answer that could be read, or that the server refuses."""
-    return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
 
 
 def _planned_pairs(session: Session) -> set[Pair]:
@@ -305,14 +300,12 @@ class OpinionOnRecord:
 
     def __init__(self, ws: Workspace, session: Session, asked: AskedModel) -> None:
         self.asked, self.calls = asked, stored.read_calls(session, asked.name)
-        current, others = on_judged_texts(session, self.calls)
-        self.settled = tuple(stored.opinions_from(current))
-        """Final opinion of the model on each pair, on the texts on which it is judged."""
-        self.set_aside = tuple(stored.opinions_from(others))
-        """Opinions on other versions of the texts."""
+        self.settled, self.set_aside = map(tuple, map(stored.opinions_from, on_judged_texts(session, self.calls)))
+        """Final opinion of the model on each pair, on the texts on which it is judged; and on other versions of them.
+        """
         self.displays = display_parts(session, (call.shown_sha256 for call in self.calls))
         """Displays of its prompts, by hash."""
-        self.standing = status_of(ws, session, asked, self.calls)
+        self.standing = _status_of(ws, session, self)
 
     def display_of(self, opinion: ModelCall) -> Display:
         """The display of an opinion's prompt; empty if it is not on record."""

@@ -189,14 +189,10 @@ def agreement_of(
     missing = missing or settings.judging.missing
     if judgements is None:
         refuse_unjudged(snapshot)
-    counting = outcome.of_answered_pairs if judgements is None else judgements
-    weights = None
     if snapshot.sample is not None:
         refuse_zero(missing)
-        counting = tuple(counting)
-        weights = {judgement.pair: 1.0 for judgement in counting} | snapshot.sample.weights
     return agreement_table(
-        counting,
+        outcome.of_answered_pairs if judgements is None else judgements,
         outcome.decisions if decisions is None else decisions,
         snapshot.facets,
         grades=settings.scale.grades,
@@ -206,7 +202,7 @@ def agreement_of(
         topics=snapshot.topics,
         coefficients=coefficients,
         unjudgeable=outcome.unjudgeable if judgements is None else (),
-        weights=weights,
+        weights=None if snapshot.sample is None else snapshot.sample.weights,
     )
 
 

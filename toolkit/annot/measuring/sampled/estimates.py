@@ -389,7 +389,7 @@ def estimates(
     *,
     ties: str,
 ) -> dict[str, measures.Evaluation]:
-    """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `measures.evaluate`.
+    """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `JudgedWhole.measured`.
 
     `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool, which includes pairs that were not drawn.
 
