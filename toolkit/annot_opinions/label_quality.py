@@ -39,10 +39,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from annot.base.names import counted, percent, verb
+from annot.base.names import counted, percent, plural_of, verb
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
-from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
+from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, variance_of
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.agreement import estimates
 from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, ends_of
@@ -315,12 +315,11 @@ def standing_in(
         if n_pairs < FEWEST_PAIRS:
             left_out[assessor] = f"{n_pairs} pairs shared with others, expected {FEWEST_PAIRS} or more"
         elif clusters.n < FEWEST_QUERIES:
-            left_out[assessor] = f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more"
+            left_out[assessor] = f"{clusters.n} {plural_of(clusters.unit)}, expected {FEWEST_QUERIES} or more"
         else:
             behind, as_near = (np.average(side, weights=person.weights) for side in (person.behind, person.as_near))
             parts = clusters.summed(person.weights * (person.behind - behind)) / person.weights.sum()
-            variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
-            p = _p_below(float(behind) - epsilon, variance, clusters.n)
+            p = _p_below(float(behind) - epsilon, variance_of(parts), clusters.n)
             against.append(AgainstOne(assessor, n_pairs, clusters.n, float(behind), float(as_near), p, wins=False))
     if not against:
         why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")

@@ -17,6 +17,7 @@ from annot.base.errors import InputError
 from annot.base.names import check_name, counted, percent, verb
 from annot.base.records import ScoredDoc
 from annot.base.stats.arrays import Array, Integers, Mask
+from annot.base.stats.inference import clusters_of, variance_of
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.measuring.evaluation import measures
 from annot.measuring.sampled.grades import (
@@ -604,15 +605,9 @@ GradedPools = measures.JudgedWhole | SampledPools
 
 def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float | None:
     """Variance of the mean of these estimates over topics; None if there is one topic only."""
-    names = sorted({topics[query_id] for query_id in estimates})
-    sums = dict.fromkeys(names, 0.0)
-    sizes = dict.fromkeys(names, 0)
-    mean = math.fsum(estimates.values()) / len(estimates)
-    for query_id, value in estimates.items():
-        sums[topics[query_id]] += value
-        sizes[topics[query_id]] += 1
-    off = np.array([sums[name] - sizes[name] * mean for name in names]) / len(estimates)
-    return float((off**2).sum()) * len(names) / (len(names) - 1) if len(names) > 1 else None
+    values = np.array(list(estimates.values()))
+    clusters = clusters_of(range(len(values)), [topics[query_id] for query_id in estimates])
+    return variance_of(clusters.summed((values - values.mean()) / len(values))) if clusters.n > 1 else None
 
 
 def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
