@@ -270,6 +270,7 @@ def test_an_order_of_runs_needs_two_that_differ() -> None:
     assert found.grades == (0, 1, 2)
     assert found.confusion == ((0, 0, 3), (0, 0, 0), (3, 0, 0))
     assert list(found.means) == ["run", "other"]
+    assert found.like_chance
     same = both({"run": RUN, "twin": RUN}, qrels, qrels)
     assert (same.tau, same.tau_ap) == (TIED, TIED)
     assert both({"run": RUN, "other": reverse}, qrels, qrels).tau == 1.0

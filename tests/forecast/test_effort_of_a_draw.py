@@ -37,6 +37,7 @@ def test_judgements_repeats_and_disputes_are_counted() -> None:
 
 def test_without_a_dispute_settled_hours_are_those_of_judging() -> None:
     unknown = replace(GIVEN, settling=Undefined("no settled dispute has a time yet"))
+    assert (GIVEN.with_disputes, unknown.with_disputes) == (True, False)
     assert unknown.value(100) == pytest.approx(2.2)
     assert replace(GIVEN, disputed=None).value(100) == pytest.approx(2.2)
     assert replace(GIVEN, speed=NO_TIMES).hours(ExpectedPairs(100.0, 1.0, 200)).value == NO_TIMES

@@ -105,6 +105,7 @@ def test_the_tables_have_a_and_b_side_by_side() -> None:
         facet="method",
         tau=0.5,
         tau_ap=0.25,
+        like_chance=True,
         together=SimpleNamespace(),
     )
     of: Any = SimpleNamespace(a="a.txt", b="b.txt", found=found, notes=())

@@ -216,9 +216,8 @@ def _runs(worths: Sequence[Worth], words: StudyVocabulary) -> Table:
 
 
 def _alpha(worth: Worth, compared_with: str) -> cells.Number | str:
-    of_all = [row for row in worth.agreement if row.binarised_at is None and row.facet == worth.agreement[-1].facet]
-    figures = [row.between.figures["alpha_ordinal"] for row in of_all if row.whom == compared_with]
-    return cells.measured(figures[0], cells.COEFFICIENT) if figures else cells.NONE
+    alpha = worth.alphas.get(compared_with)
+    return cells.NONE if alpha is None else cells.measured(alpha, cells.COEFFICIENT)
 
 
 def _with_itself(worth: Worth) -> cells.Number | str:

@@ -227,6 +227,11 @@ class TwoQrels:
     """Tau AP with the first as reference. It gives more weight to the top."""
     changed: tuple[ChangedSides, ...]
 
+    @property
+    def like_chance(self) -> bool:
+        """True if at least one run is not significantly better than a random order by one of the two."""
+        return not all(map(all, self.above_chance.values()))
+
 
 @rounding
 def compare_qrels(

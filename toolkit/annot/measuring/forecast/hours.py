@@ -290,6 +290,11 @@ class Effort:
     settling: Speed | Undefined
     rules: Rules
 
+    @property
+    def with_disputes(self) -> bool:
+        """True if hours include those of adjudication."""
+        return self.disputed is not None and isinstance(self.settling, Speed)
+
     def judgements(self, pairs: float) -> float:
         """Number of judgements of this many pairs, with repeats."""
         first = pairs * self.per_pair
