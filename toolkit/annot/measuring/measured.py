@@ -24,13 +24,7 @@ from annot.measuring.diagnosis import findings
 from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
-from annot.measuring.evaluation.evaluated import (
-    CHANCE,
-    PRIMARY,
-    EvaluatedRuns,
-    evaluate_runs,
-    version_scores,
-)
+from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs, version_scores
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
 from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost

@@ -20,15 +20,7 @@ from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import clusters_of, variance_of
 from annot.base.templating import render
 from annot.measuring.evaluation import measures
-from annot.measuring.sampled.grades import (
-    Moving,
-    PoolGrades,
-    Predicted,
-    Weights,
-    counts_of,
-    pool_grades,
-    signs,
-)
+from annot.measuring.sampled.grades import Moving, PoolGrades, Predicted, Weights, counts_of, pool_grades, signs
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Estimated measures of several ranked lists of one query, and the part of their scatter that is from the draw.
