@@ -259,11 +259,7 @@ class Release(Material):
 
 
 def read_release(
-    files: Mapping[str, bytes],
-    *,
-    name: str,
-    known_labels: Collection[str],
-    facet_labels: Mapping[str, tuple[str, ...]],
+    files: Mapping[str, bytes], *, name: str, known_labels: Collection[str], facet_labels: Mapping[str, tuple[str, ...]]
 ) -> Release:
     """The release in `files`: contents by path relative to its folder, with `/`. `name` is the folder in messages.
 

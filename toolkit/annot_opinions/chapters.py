@@ -135,10 +135,7 @@ def agreement(worths: Sequence[Worth], words: StudyVocabulary) -> Table:
             Column("Grades", lambda row: "all" if row[1].binarised_at is None else f"{row[1].binarised_at} or higher"),
             Column("With", lambda row: row[1].whom),
         ],
-        [
-            Column("Pairs", lambda row: row[1].between.n_pairs),
-            *columns_for(FIGURES, figure, FIGURES.__getitem__),
-        ],
+        [Column("Pairs", lambda row: row[1].between.n_pairs), *columns_for(FIGURES, figure, FIGURES.__getitem__)],
         caption="opinions.agreement",
         words=words,
         command=COMMAND,

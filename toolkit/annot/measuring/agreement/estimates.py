@@ -750,9 +750,7 @@ class _Group:
 
 
 def _pooled(
-    queries: Sequence[QueryAgreement],
-    counted_queries: Sequence[CountedQuery],
-    topics: Sequence[str] | None,
+    queries: Sequence[QueryAgreement], counted_queries: Sequence[CountedQuery], topics: Sequence[str] | None
 ) -> tuple[coefficients.PooledPairs, coefficients.PooledPairs]:
     """Counts of all queries, with a row for each of the group's assessors: between them, and with the final grades."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})

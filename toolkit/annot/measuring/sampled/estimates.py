@@ -169,9 +169,7 @@ class Lists:
     def _linear(self, scored: Moving, weights: Array) -> Moving:
         moving = self.grades.uncertain
         return Moving(
-            weights @ scored.value,
-            (weights[:, moving] * scored.moves[moving]) @ self._signs.T,
-            weights @ scored.least,
+            weights @ scored.value, (weights[:, moving] * scored.moves[moving]) @ self._signs.T, weights @ scored.least
         )
 
     def _members(self, family: measures.Family) -> tuple[Array, Integers]:
