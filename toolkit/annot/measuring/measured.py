@@ -224,7 +224,8 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
         judgements = [judgement for judgement in answered if snapshot.facets[judgement.query_id] == facet]
         sha256s: dict[Pair, set[str | None]] = {}
         for judgement in judgements:
-            sha256s.setdefault(judgement.pair, set()).add(_guidelines_of(snapshot, judgement))
+            # None if the guidelines by which a judgement was given are not known.
+            sha256s.setdefault(judgement.pair, set()).add(snapshot.displays.get(judgement, {}).get("guidelines"))
         mixed = sum(len(used) > 1 for used in sha256s.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
             of_version = [judgement for judgement in judgements if sha256s[judgement.pair] == {sent.sha256}]
@@ -233,11 +234,6 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
                 table = agreement_of(snapshot, judgements=of_version, coefficients=HEADLINE)
             results.append(ByGuidelines(facet, number, sent.since, sent.sha256, sent.why, table, mixed))
     return tuple(results)
-
-
-def _guidelines_of(snapshot: Snapshot, judgement: Judgement) -> str | None:
-    """Hash of the guidelines by which a judgement was given; None if that is not known."""
-    return snapshot.displays.get(judgement, {}).get("guidelines")
 
 
 @dataclass(frozen=True, slots=True)

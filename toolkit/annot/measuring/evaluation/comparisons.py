@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Final, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -337,9 +337,8 @@ def restated_scores(earlier: Sequence[Values], now: Values) -> tuple[Score, ...]
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-Error = Literal["irrelevant near the top", "relevant far down"]
-NEAR_TOP: Final = "irrelevant near the top"
-FAR_DOWN: Final = "relevant far down"
+NEAR_TOP = "irrelevant near the top"
+FAR_DOWN = "relevant far down"
 ONE_IN = 5
 """Near the top is the first fifth of the ranking, where NDCG%20 looks; far down is its lower half."""
 
@@ -350,7 +349,8 @@ class ErrorCase(NamedTuple):
     run: str
     query_id: str
     doc_id: str
-    error: Error
+    error: str
+    """`NEAR_TOP` or `FAR_DOWN`."""
     grade: int
     rank: int | None
     """Rank from 1; None if the run leaves a relevant document out."""
