@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import tomlkit
 from annot.base.errors import Faults, InputError, MissingInput, numbered
 from annot.base.names import counted, known_query, moment_now
 from annot.judging.exchange.outgoing import HiddenWords
@@ -19,7 +18,7 @@ from annot.store.shown import Display, display_parts, hash_of_text, in_force, re
 from annot.study import workspace
 from annot.study.judged_texts import judged_texts, paper_topics, texts_of_pair
 from annot.study.outcome import Pair, outcome_of
-from annot.study.workspace import SETTINGS_FILE, Workspace, given_text, write_file
+from annot.study.workspace import SETTINGS_FILE, Workspace, given_text
 
 from annot_opinions import stored
 from annot_opinions.stored import ANSWERED, READ, REFUSED
@@ -30,7 +29,7 @@ from annot_opinions.stored import ANSWERED, READ, REFUSED
 
 
 What = Literal["asked", "shown"]
-OPTION = "--before-judging"
+
 _WHY: dict[What, str] = {
     "asked": "no pair has been sent to an assessor yet, so the model's opinion could influence the plan and the people",
     "shown": "people have not settled all pairs yet, so the model's opinion could influence them",
@@ -56,7 +55,7 @@ def check_early(ws: Workspace, session: Session, what: What, *, why: str | None)
         return None
     reason = " ".join((why or "").split())
     if not reason:
-        raise InputError(_WHY[what], hint=f'wait, or give the reason: {OPTION} "why"; the datasheet repeats it')
+        raise InputError(_WHY[what], hint='wait, or give the reason: --before-judging "why"; the datasheet repeats it')
     return reason
 
 
@@ -96,7 +95,7 @@ def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str],
     allowed = ws.settings.corpus.may_leave_this_machine
     if allowed is None and may_leave is not None:
         allowed = may_leave(url)
-        _note_leaving(ws.settings_file, allowed)
+        workspace.write_setting(ws.settings_file, "corpus", LEAVES, allowed)
         if allowed:
             workspace.allow(ws.root, url)
     if not allowed:
@@ -106,13 +105,6 @@ def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str],
             "or ask a model on this machine",
         )
     ws.check_door(url, asked_by=asked_by)
-
-
-def _note_leaving(path: Path, allowed: bool) -> None:
-    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
-    corpus: Any = document.setdefault("corpus", tomlkit.table())
-    corpus[LEAVES] = allowed
-    write_file(path, tomlkit.dumps(document))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -260,7 +252,9 @@ class OpinionStatus:
 def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> OpinionStatus:
     """The figures of one opinion."""
     record, calls, settings = opinion.asked, opinion.calls, ws.settings.opinions.get(opinion.asked.name)
-    planned = _planned_pairs(session) - {*record.examples}
+    plan = people.read_plan(session)
+    # Pairs that lack an assessor are of the plan, too.
+    planned = people.planned_pairs(session).union(plan.vacant if plan else ()) - {*record.examples}
     current_pairs, other_pairs = ({call.pair for call in part} for part in (opinion.settled, opinion.set_aside))
     answered = [call for call in calls if call.state in ANSWERED]
     settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
@@ -287,12 +281,6 @@ def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> Opi
         planned_answered=len(planned & (settled | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
-
-
-def _planned_pairs(session: Session) -> set[Pair]:
-    """Pairs of the plan, those that lack an assessor included."""
-    plan = people.read_plan(session)
-    return people.planned_pairs(session).union(plan.vacant if plan else ())
 
 
 class OpinionOnRecord:

@@ -13,22 +13,11 @@ from typing import Any, NamedTuple, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted, percent
 from annot.base.plugins import loaded
-from annot.base.records import (
-    Judgement,
-    Qrel,
-    Ranking,
-    ScoredDoc,
-    as_trec_eval,
-    grouped,
-    in_order,
-    nested,
-    ranked,
-    single_precision,
-)
-from annot.base.records import counted as counting
+from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.base.settings import Convention
 from annot.base.settings import Ties as TieRule
 from annot.base.stats.arrays import Array, Integers
@@ -370,10 +359,10 @@ def _measured_documents(
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
     """Documents of a list, best first. ties: with `expected`, those of equal score in the convention are together."""
     if ties != "expected":
-        return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
+        return [(doc.doc_id,) for doc in (records.as_trec_eval(docs) if convention == "trec" else docs)]
     scores: Iterable[float] = (doc.score for doc in docs)
-    scores = single_precision(scores) if convention == "trec" else scores
-    by_score = grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
+    scores = records.single_precision(scores) if convention == "trec" else scores
+    by_score = records.grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
     return [tuple(by_score[score]) for score in sorted(by_score, reverse=True)]
 
 
@@ -688,11 +677,11 @@ class JudgedWhole:
         """Grades by query, then document, in the order of the ids. Raises InputError if there are none."""
         if not self.qrels:
             raise InputError("the qrels are empty", hint="write them with `annot qrels`")
-        return nested(sorted(self.qrels))
+        return records.nested(sorted(self.qrels))
 
     @cached_property
     def _best_first(self) -> dict[str, Ranking]:
-        return {query_id: in_order(grades.items()) for query_id, grades in self.graded.items()}
+        return {query_id: records.in_order(grades.items()) for query_id, grades in self.graded.items()}
 
     @property
     def whole(self) -> bool:
@@ -746,16 +735,16 @@ class JudgedWhole:
         Only queries that at least one assessor judged completely have a value. Equal grades are ordered by id, and a
         pair that came back without a grade ranks last. Judgements that carry flags do not count.
         """
-        answers = nested(
+        answers = records.nested(
             ((answer.query_id, answer.assessor), answer.doc_id, -1 if answer.grade is None else answer.grade)
-            for answer in counting(self.judgements)
+            for answer in records.counted(self.judgements)
             if answer.doc_id in self.graded.get(answer.query_id, ())
         )
         reached: dict[str, list[Values]] = {}
         for (query_id, _), grades in sorted(answers.items()):
             if len(grades) == len(self.graded[query_id]):
                 # In this order in every convention.
-                best_first = ranked([ScoredDoc(*answer) for answer in grades.items()])
+                best_first = records.ranked([ScoredDoc(*answer) for answer in grades.items()])
                 docs = [ScoredDoc(doc.doc_id, float(-rank)) for rank, doc in enumerate(best_first)]
                 values = measured_by_query({query_id: docs}, {query_id: self.graded[query_id]}, selection, ties="order")
                 reached.setdefault(query_id, []).append(values[query_id])
