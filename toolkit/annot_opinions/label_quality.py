@@ -114,7 +114,7 @@ def agreements(
         facet: _rows([query for query in queries if facet in (query.facet, TOGETHER)], opinion) for facet in names
     }
     return tuple(
-        OpinionAgreement(whom, facet, binarised_at, _between(ratings, scale, binarised_at))
+        OpinionAgreement(whom, facet, binarised_at, _agreement_of_rows(ratings, scale, binarised_at))
         for facet in names
         for binarised_at in binarisations
         for whom, ratings in rows_by_facet[facet].items()
@@ -153,7 +153,7 @@ def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> estimate
     for query_id, repeats_of_query in by_query.items():
         rows = [[*grades, *[np.nan] * (most - len(grades))] for grades in repeats_of_query]
         ratings.append(estimates.RatedPairs(query_id, np.array(rows, dtype=np.float64).T, np.ones(len(rows))))
-    return _between(ratings, scale, None)
+    return _agreement_of_rows(ratings, scale, None)
 
 
 def confusion(
@@ -192,7 +192,7 @@ def _rows(
     return {whom: [ratings for ratings in by_query if ratings.ratings.shape[1]] for whom, by_query in rows.items()}
 
 
-def _between(
+def _agreement_of_rows(
     rows: Sequence[estimates.RatedPairs], scale: Scale, binarised_at: int | None
 ) -> estimates.AgreementOfGradings:
     names = ON_TWO if binarised_at is not None or len(scale.grades) == 2 else ON_ALL_GRADES
@@ -342,8 +342,8 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
             others = graded.copy()
             others[row] = False
             comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
-            model = _off(opinions, query.ratings, others)[comparable]
-            person = _off(query.ratings[row], query.ratings, others)[comparable]
+            model = _distances_to_others(opinions, query.ratings, others)[comparable]
+            person = _distances_to_others(query.ratings[row], query.ratings, others)[comparable]
             nearer, as_near = person <= model + _SAME, model <= person + _SAME
             query_ids = np.full(len(nearer), query.query_id)
             on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, query.weights[comparable])
@@ -355,7 +355,7 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
 _SAME = 1e-9
 
 
-def _off(grades: Array, ratings: Array, others: Mask) -> Array:
+def _distances_to_others(grades: Array, ratings: Array, others: Mask) -> Array:
     """Root of the mean squared distance of each grade to those of the others, shape (N,)."""
     square = np.where(others, (ratings - grades) ** 2, 0.0).sum(axis=0)
     return np.asarray(np.sqrt(square / np.maximum(1, others.sum(axis=0))))

@@ -65,7 +65,7 @@ def calls_until(session: Session, name: str, moment: str | None) -> list[ModelCa
         if moment is None or row["sent_at"][:SECOND] <= moment[:SECOND]
     ]
     calls.sort(key=attrgetter(*_KEY, "attempt"))
-    return _on_first_texts(session, calls)
+    return _calls_on_first_texts(session, calls)
 
 
 def grades_of(calls: Iterable[ModelCall]) -> dict[tuple[str, str, int], int | None]:
@@ -79,7 +79,7 @@ def grades_of(calls: Iterable[ModelCall]) -> dict[tuple[str, str, int], int | No
     return refused | {(*opinion.pair, opinion.repeat): opinion.grade for opinion in opinions_from(calls)}
 
 
-def _on_first_texts(session: Session, calls: Sequence[ModelCall]) -> list[ModelCall]:
+def _calls_on_first_texts(session: Session, calls: Sequence[ModelCall]) -> list[ModelCall]:
     """The requests that showed the same texts as the first answered one for their opinion; calls: in order."""
     displays = display_parts(session, (call.shown_sha256 for call in calls))
     texts = [texts_in(displays.get(call.shown_sha256 or "")) for call in calls]

@@ -50,7 +50,7 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _as_people_write(cls, value: Any) -> Any:
-        for item in _within(value):
+        for item in _nested_values(value):
             if isinstance(item, str) and (control := CONTROL.search(item)):
                 raise ValueError(f"found the control character U+{ord(control[0]):04X}, expected text")
             if isinstance(item, str) and len(item) > MOST_LETTERS:
@@ -60,12 +60,12 @@ class Section(BaseModel):
         return value
 
 
-def _within(value: Any) -> Iterator[Any]:
+def _nested_values(value: Any) -> Iterator[Any]:
     """Values in a value: itself, or those in a list of it; of a table the keys, since its values are checked by
     themselves.
     """
     if isinstance(value, list | tuple | dict):
-        yield from chain.from_iterable(map(_within, value))
+        yield from chain.from_iterable(map(_nested_values, value))
     else:
         yield value
 
@@ -242,7 +242,7 @@ class PoolSettings(Section):
     """Methods to leave out; the pools record this."""
 
 
-def _at_least_one_or(word: str) -> PlainValidator:
+def _count_or_word(word: str) -> PlainValidator:
     """One fault for a wrong value, where a union of types would tell one for each of them."""
 
     def check(value: object) -> object:
@@ -262,11 +262,11 @@ class WordVectorSettings(Section):
     """Context words on each side."""
     min_count: Annotated[int, Field(ge=1)] = 2
     """Rarer words get no vector."""
-    epochs: Annotated[int | Literal["auto"], _at_least_one_or("auto")] = "auto"
+    epochs: Annotated[int | Literal["auto"], _count_or_word("auto")] = "auto"
     """Passes over the corpus. `auto`: as many as it takes to read 300 million words, at most 20."""
     seed: int = 1
     """The random seed of the training."""
-    workers: Annotated[int | Literal["all"], _at_least_one_or("all")] = 1
+    workers: Annotated[int | Literal["all"], _count_or_word("all")] = 1
     """Training threads. With one, the same seed gives the same vectors. `all` uses every core and is faster, but the
     vectors differ each time. What was trained is kept, and pools are drawn from it."""
     sample: Annotated[int, Field(ge=0)] = 0
@@ -707,13 +707,13 @@ def read_settings(path: Path) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from None
     try:
-        return Settings.model_validate(_with_new_names(document, path))
+        return Settings.model_validate(_renamed_settings(document, path))
     except ValidationError as error:
         faults = [_fault(entry, document) for entry in error.errors()]
         raise SettingsError(f"{path}: {counted(len(faults), 'fault')}", faults=faults) from None
 
 
-def _with_new_names(document: dict[str, Any], path: Path) -> dict[str, Any]:
+def _renamed_settings(document: dict[str, Any], path: Path) -> dict[str, Any]:
     """The settings under their present names. Raises SettingsError if one has its old and its new name."""
     for old, new in RENAMED.items():
         (section, name), (new_section, new_name) = old.split("."), new.split(".")

@@ -243,7 +243,7 @@ def with_cost(
     return replace(
         evaluated,
         sampled=cost,
-        lines=tuple(replace(line, values=_in_range(line.values)) for line in evaluated.lines),
+        lines=tuple(replace(line, values=_means_in_range(line.values)) for line in evaluated.lines),
         notes=(*estimates.notes_of(cost, evaluated.measure, shown), *evaluated.notes),
     )
 
@@ -282,7 +282,7 @@ def _wider_by(variances: Iterable[Sequence[float | None]]) -> float | None:
     return median(ratios) if ratios else None
 
 
-def _in_range(means: Mapping[str, float]) -> dict[str, float]:
+def _means_in_range(means: Mapping[str, float]) -> dict[str, float]:
     """Means of few queries, of which an estimate of P@k may be below 0 or above 1, put into this range."""
     return {name: min(1.0, max(0.0, mean)) for name, mean in means.items()}
 

@@ -457,7 +457,7 @@ class Corpus:
 
     def sentence_count(self, paper_id: str) -> int:
         """Number of sentences of a paper's abstract."""
-        shard, row = self._at(paper_id)
+        shard, row = self._place_of(paper_id)
         documents = self.shards[shard].stream("abstract").documents
         return int(documents[row + 1] - documents[row])
 
@@ -466,7 +466,7 @@ class Corpus:
 
         Raises InputError naming every position that the abstract does not have.
         """
-        number, row = self._at(paper_id)
+        number, row = self._place_of(paper_id)
         shard = self.shards[number]
         stream = shard.stream("abstract")
         start, end = (int(value) for value in stream.documents[row : row + 2])
@@ -503,7 +503,7 @@ class Corpus:
     def _width(self, rule: Rule) -> int:
         return len(self._arrays[f"{rule}_tokens_offsets"]) - 1
 
-    def _at(self, paper_id: str) -> tuple[int, int]:
+    def _place_of(self, paper_id: str) -> tuple[int, int]:
         (row,) = self.rows([paper_id])
         number = int(np.searchsorted(self.starts, row, side="right")) - 1
         return number, int(row - self.starts[number])

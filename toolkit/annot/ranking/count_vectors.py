@@ -99,7 +99,7 @@ def count_pairs(
     columns = np.full(int(places.max(initial=0)) + 2 * window + 1, width, dtype=np.int32)
     columns[places + window] = np.where(columns_of >= 0, columns_of, width)
     del tokens, columns_of
-    order, starts = _by_word(rows, height)
+    order, starts = _positions_by_word(rows, height)
     before = np.lib.stride_tricks.sliding_window_view(columns, window)
     sums: list[Sparse] = []
     for first, end in _runs(starts, NEIGHBOURS // (2 * window)):
@@ -134,7 +134,7 @@ def _running_words(shard: Shard, place: NDArray[np.int32], *, gap: int) -> tuple
     return np.concatenate(tokens), places + np.arange(len(places), dtype=np.int32)
 
 
-def _by_word(words: NDArray[np.int32], height: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _positions_by_word(words: NDArray[np.int32], height: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Positions of each word, ascending, and where those of each begin: shape (height + 1,)."""
     positions = np.flatnonzero(words >= 0).astype(np.int32)
     positions = positions[np.argsort(words[positions], kind="stable")]

@@ -68,7 +68,7 @@ def read_assessors(session: Session) -> tuple[Assessor, ...]:
     return models.read_in_order(session, models.ASSESSOR_TABLE, Assessor, ["assessor"])
 
 
-def who_left(session: Session) -> set[str]:
+def people_who_left(session: Session) -> set[str]:
     """The people who have left the study."""
     return {person.assessor for person in read_assessors(session) if person.left_on is not None}
 

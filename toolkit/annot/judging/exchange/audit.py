@@ -165,7 +165,7 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
         yield finding_of("strange tasks", audited.person, says, strangers)
     yield from _findings("task changed", audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.questions and len(of_key) > 1}
-    which = "; ".join(_which(of_key) for of_key in twice.values())
+    which = "; ".join(_advice_on_copies(of_key) for of_key in twice.values())
     yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=which)
     yield from _findings("task gone", audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
@@ -174,7 +174,7 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
             question = audited.questions[key]
             # A hidden repeat settles nothing, and may come after its pair was settled.
             settled = adjudicated.get(question.pair) if question.occasion == 1 else None
-            for kind, day in _of_copies(key, of_key, audited, settled).items():
+            for kind, day in _copies_findings(key, of_key, audited, settled).items():
                 answers.setdefault(kind, {})[key] = day
     for kind in ANSWERS:
         yield from _findings(kind, audited, answers.get(kind, {}))
@@ -184,7 +184,7 @@ def _uncancelled(task: PulledTask) -> list[Payload]:
     return [annotation for annotation in task.annotations if not annotation.get("was_cancelled")]
 
 
-def _which(copies: Sequence[PulledTask]) -> str:
+def _advice_on_copies(copies: Sequence[PulledTask]) -> str:
     """Advice on the tasks of one pair to delete: an answered task stays, and without any answer the first task."""
     in_order = sorted(copies, key=lambda task: task.task_id or 0)
     answered = [task for task in in_order if _uncancelled(task)]
@@ -196,7 +196,9 @@ def _which(copies: Sequence[PulledTask]) -> str:
     return f"task {others} (task {stays.task_id} has the answer)" if answered else f"task {others} (none has an answer)"
 
 
-def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, settled: str | None) -> dict[str, str]:
+def _copies_findings(
+    key: str, copies: Sequence[PulledTask], audited: AuditedProject, settled: str | None
+) -> dict[str, str]:
     """Findings of `ANSWERS` that the tasks of one pair show, with the day of the last such answer."""
     kinds: dict[str, str] = {}
     counted = audited.counted.get(key, frozenset())
@@ -208,7 +210,7 @@ def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, 
             kinds["answered twice"] = max(map(_day, of_task))
     for annotation in (annotation for of_task in answers for annotation in of_task):
         shows = []
-        if kind := _by_another(annotation, audited, counted):
+        if kind := _other_account_finding(annotation, audited, counted):
             shows.append(kind)
         if settled is not None and str(annotation.get("updated_at") or "") > settled:
             shows.append("after adjudication")
@@ -217,7 +219,7 @@ def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, 
     return kinds
 
 
-def _by_another(annotation: Payload, audited: AuditedProject, counted: Collection[str]) -> str | None:
+def _other_account_finding(annotation: Payload, audited: AuditedProject, counted: Collection[str]) -> str | None:
     """The finding if another account gave the answer, or changed it last."""
     author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
     if author not in audited.accounts and not (author is None and str(annotation["id"]) in counted):
@@ -225,7 +227,7 @@ def _by_another(annotation: Payload, audited: AuditedProject, counted: Collectio
     return "edited by another" if editor not in (None, author, *audited.accounts) else None
 
 
-def _others(kind: str, audited: AuditedProject) -> str:
+def _other_owners(kind: str, audited: AuditedProject) -> str:
     """Owners of the accounts that gave these answers, or changed them last, in words."""
     field = BY_OTHERS[kind]
     accounts = {
@@ -233,7 +235,7 @@ def _others(kind: str, audited: AuditedProject) -> str:
         for task in audited.tasks
         if task.key is not None and task.key in audited.questions
         for annotation in _uncancelled(task)
-        if _by_another(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
+        if _other_account_finding(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
     }
     whose = {
         audited.people.get(account or 0, f"account {account}" if account else "a deleted account")
@@ -253,7 +255,7 @@ def _findings(
     days_of_questions = {key: day for key, day in days.items() if key is not None and key in audited.questions}
     pairs = sorted(" ".join(audited.questions[key].pair) for key in days_of_questions)
     if pairs:
-        whose = _others(kind, audited) if kind in BY_OTHERS else ""
+        whose = _other_owners(kind, audited) if kind in BY_OTHERS else ""
         says, last = (
             f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}",
             max(days_of_questions.values()) or None,
@@ -310,14 +312,14 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             findings.append(AuditFinding("version", problem, len(others), KINDS["version"].do))
         accounts = accounts_at(ws, projects_here)
         if isolated(ws):
-            findings.extend(_of_own_server(ws, gateway, names[0], accounts[names[0]]))
+            findings.extend(_own_server_findings(ws, gateway, names[0], accounts[names[0]]))
         whose = whose_accounts(ws, gateway, accounts)
         for project in projects_here:
             audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
             checked += 1
             if audited is None:
                 problem = f"{KINDS['project gone'].what} ({PARTS[project.round].title})"
-                if lost := lost_with(ws, project):
+                if lost := count_lost_answers(ws, project):
                     problem += f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
                 push = PARTS[project.round].push
                 findings.append(finding_of("project gone", project.assessor, problem, push=push))
@@ -325,7 +327,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             tasks += len(audited.tasks)
             answers += sum(len(task.annotations) for task in audited.tasks)
             findings.extend(of_project(audited, _settled(ws, project)))
-            findings.extend(_of_guidelines(ws, project, audited))
+            findings.extend(_guidelines_findings(ws, project, audited))
             counter(len(audited.planned))
 
     everyone = sorted({project.assessor for project in sent})
@@ -339,7 +341,9 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     return result
 
 
-def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[AuditFinding]:
+def _own_server_findings(
+    ws: Workspace, gateway: Gateway, person: str, accounts: Sequence[int]
+) -> Iterator[AuditFinding]:
     """Findings of one person's server that belong to another person."""
     person_of, ids = _person_of(ws), gateway.user_ids()
     person_ids = {number for address, number in ids.items() if person_of.get(address) == person}
@@ -347,7 +351,7 @@ def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Seque
     yield from of_markers(person, gateway.markers())
 
 
-def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
+def _guidelines_findings(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
     """Answers by guidelines that were never sent, and open tasks with older guidelines than were sent last."""
     if project.round != "judge":
         return
@@ -379,11 +383,11 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
         if pair_key(*question) in waiting
         and displays.get(sha256, {}).get("guidelines") != [None, *sent(question, [own_screen])][-1]
     ]
-    yield from _about("unknown guidelines", audited, unknown)
-    yield from _about("earlier guidelines", audited, earlier)
+    yield from _findings_about("unknown guidelines", audited, unknown)
+    yield from _findings_about("earlier guidelines", audited, earlier)
 
 
-def _about(kind: str, audited: AuditedProject, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
+def _findings_about(kind: str, audited: AuditedProject, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
     """The finding about these questions; nothing without any."""
     if questions:
         says = f"{counted(len(questions), KINDS[kind].noun)} {KINDS[kind].what}"
@@ -450,7 +454,7 @@ def _person_of(ws: Workspace) -> dict[str, str]:
         return {row.account.lower(): row.assessor for row in people.read_assessors(session) if row.account}
 
 
-def lost_with(ws: Workspace, project: Project) -> int:
+def count_lost_answers(ws: Workspace, project: Project) -> int:
     """Number of counting answers on record that went with a project that is gone."""
     lines = _lines(ws, project)
     return len({question for (question, _), line in lines.items() if line.counts and not line.kept})

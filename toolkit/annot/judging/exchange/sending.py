@@ -179,11 +179,13 @@ def _send(
                 fresh = [question for question in outgoing.tasks if pair_key(*question) not in keys_there]
                 note_shown(session, project.project, shown, since=since, fresh=fresh)
                 record_notices(session, _notices(outgoing, since))
-                note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
+                note_opinions(session, person, _opinions_on_server(outgoing, listed, ids), sent_at=since)
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
                 staying = {task.key for task in listed} - {task.key for task in stale}
                 ended = noted.keys() - outgoing.tasks.keys()
-                projects.forget_tasks(session, project.project, _lost(ended, staying, None if disputes else gone))
+                projects.forget_tasks(
+                    session, project.project, _lost_questions(ended, staying, None if disputes else gone)
+                )
         withdrawn = stale if disputes else []
         # A dispute that was opened again is another one; a pair that moved in the order is the same.
         new, updated = delivery.sent, delivery.updated
@@ -262,7 +264,7 @@ def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
     return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, says)]
 
 
-def _now_shown(
+def _opinions_on_server(
     outgoing: OutgoingProject, listed: Sequence[StudioTask], ids: Mapping[PairKey, int]
 ) -> dict[PairKey, Sequence[Judgement]]:
     """The opinions that are on the server now: a task that was answered keeps those that it had."""
@@ -275,13 +277,17 @@ def _now_shown(
     }
 
 
-def _lost(ended: Iterable[PairKey], staying: Collection[str | None], gone: Collection[str] | None) -> list[PairKey]:
+def _lost_questions(
+    ended: Iterable[PairKey], staying: Collection[str | None], gone: Collection[str] | None
+) -> list[PairKey]:
     """The questions without a task on the server, and with a withdrawn document; None takes every document."""
     of_them = (question for question in ended if gone is None or question.doc_id in gone)
     return [question for question in of_them if pair_key(*question) not in staying]
 
 
-def _of_withdrawn(tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]) -> set[int]:
+def _tasks_of_withdrawn(
+    tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]
+) -> set[int]:
     """The server's numbers of the tasks about withdrawn documents."""
     keys = {key for key, question in questions.items() if question.doc_id in gone}
     return {task.task_id for task in tasks if task.key in keys}
@@ -313,5 +319,5 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
-    stale |= _of_withdrawn(waiting, questions, gone)
+    stale |= _tasks_of_withdrawn(waiting, questions, gone)
     return [task for task in listed if task.task_id in stale]

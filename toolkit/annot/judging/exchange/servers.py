@@ -369,7 +369,7 @@ def on_servers(
         return ()
     asked_people = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
     with ws.reading() as session:
-        left = people.who_left(session)
+        left = people.people_who_left(session)
     asked_people = [person for person in asked_people if not (person in left and is_closed(ws, person))]
     owners: dict[str, str] = {}
     unreachable = []

@@ -553,7 +553,7 @@ def diagnose(panel: panels.Panel, *, level: float) -> Diagnosis | Undefined:
     compared = panels.SharedPairs(panel, without=())
     if not len(compared.at):
         return Undefined("no pair was judged by two assessors")
-    findings = _without_information(compared, level)
+    findings = _uninformative_assessors(compared, level)
     first_tests = tests = _Tests(panel, findings)
     p_value = 0.0
     while (clearest := tests.clearest()) is not None:
@@ -581,7 +581,7 @@ def diagnose(panel: panels.Panel, *, level: float) -> Diagnosis | Undefined:
         papers_needed=needed,
         papers=len(np.unique(panel.paper[compared.pair])),
         most_shared=max((shared[name] for name in untested), default=0),
-        one_team=_one_team(compared),
+        one_team=_judged_by_one_team(compared),
         detectable=float(np.median(sizes)) if tested.any() else Undefined("no severity was tested"),
         hardest=hardest_pairs(panel),
         gaps=guideline_gaps(tests.compared),
@@ -596,7 +596,7 @@ def papers_needed(assessors: int, grades: int) -> int:
     return math.ceil(1 + math.log2(assessors * (grades + 1) / panels.ALPHA))
 
 
-def _one_team(compared: panels.SharedPairs) -> bool:
+def _judged_by_one_team(compared: panels.SharedPairs) -> bool:
     """True if everyone who judged a pair of a topic judged all of its pairs."""
     paper = compared.panel.paper
     cells = compared.who * (int(paper.max()) + 1) + paper[compared.pair]
@@ -662,7 +662,7 @@ def _finding(tests: _Tests, question: int, assessor: int, p_value: float, level:
     )
 
 
-def _without_information(compared: panels.SharedPairs, level: float) -> list[AssessorFinding]:
+def _uninformative_assessors(compared: panels.SharedPairs, level: float) -> list[AssessorFinding]:
     """Findings about assessors who give one grade whatever the pair is."""
     panel = compared.panel
     m, g = len(panel.assessors), len(panel.scale)

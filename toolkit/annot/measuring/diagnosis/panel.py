@@ -132,7 +132,7 @@ def panel_of(
         who=who,
         grade=np.array([place[judgement.grade] for judgement in graded if judgement.grade is not None], dtype=np.int64),
         seconds=np.array([judgement.lead_time or np.nan for judgement in graded], dtype=np.float64),
-        in_order=_in_order(graded, assignments, who, timed),
+        in_order=_ordered_columns(graded, assignments, who, timed),
         by_clock=timed,
         final=np.array([place[final[pair].grade] if pair in final else NO_GRADE for pair in row], dtype=np.int64),
         adjudicated=np.array([pair in settled_by_person for pair in row], dtype=np.bool_),
@@ -140,7 +140,7 @@ def panel_of(
     )
 
 
-def _in_order(
+def _ordered_columns(
     graded: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
 ) -> tuple[Integers, ...]:
     position = {
@@ -520,7 +520,7 @@ class Severity:
 
 def pairwise_matrix(panel: Panel, *, level: float) -> tuple[AssessorPair, ...]:
     """Compare every two assessors with `FEWEST` pairs in common, by name."""
-    return tuple(_between(panel, first, second, level) for first, second in _meetings(panel))
+    return tuple(_compared_assessors(panel, first, second, level) for first, second in _meetings(panel))
 
 
 def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
@@ -541,7 +541,7 @@ def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
             yield places, other_places
 
 
-def _between(panel: Panel, first: Integers, second: Integers, level: float) -> AssessorPair:
+def _compared_assessors(panel: Panel, first: Integers, second: Integers, level: float) -> AssessorPair:
     rows, columns = panel.grade[first], panel.grade[second]
     both = np.array(panel.scale, dtype=np.float64)[np.stack([rows, columns])]
     queries, topics = panel.query[panel.pair[first]], panel.paper[panel.pair[first]]
@@ -571,10 +571,10 @@ def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
     is the assessor's own.
     """
     by_name = zip(panel.assessors, panel.in_order, strict=True)
-    return tuple(_against_final(panel, name, places, level) for name, places in by_name)
+    return tuple(_compared_with_final(panel, name, places, level) for name, places in by_name)
 
 
-def _against_final(panel: Panel, name: str, places: Integers, level: float) -> AgainstFinal:
+def _compared_with_final(panel: Panel, name: str, places: Integers, level: float) -> AgainstFinal:
     waiting = int(panel.open[panel.pair[places]].sum())
     compared = places[panel.independent[panel.pair[places]]]
     if waiting or not len(compared):
