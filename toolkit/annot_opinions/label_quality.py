@@ -35,10 +35,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median_low
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from annot.base.names import plural_of
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
@@ -50,6 +49,9 @@ from annot.measuring.agreement.estimates import TOGETHER
 from annot.publishing.report.tables import sentence
 
 from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Agreement of an opinion with each assessor, with the final grades and with itself, next to the agreement of people.
@@ -275,21 +277,6 @@ class StandingIn:
         return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
 
 
-class _Compared(NamedTuple):
-    """Comparisons of one person with the model, by pair."""
-
-    behind: Array
-    """Difference W_person - W_model: 1, 0 or -1."""
-    as_near: Mask
-    query: npt.NDArray[np.str_]
-    weights: Array
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Compared]) -> _Compared:
-        """Comparisons on several queries together."""
-        return cls(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def standing_in(
     queries: Sequence[estimates.QueryRatings],
     opinion: Mapping[Pair, int],
@@ -306,22 +293,23 @@ def standing_in(
     from scipy.stats import false_discovery_control
 
     compared = _compared(queries, opinion)
-    if not compared:
+    if compared.empty:
         return StandingIn(epsilon, (), {}, ALONE, ALONE)
     left_out: dict[str, str] = {}
     against: list[AgainstOne] = []
-    for assessor, person in compared.items():
-        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
-        n_pairs = len(person.behind)
+    for name, person in compared.groupby("assessor"):
+        assessor, query_ids, weights = str(name), person["query_id"], person["weight"].to_numpy()
+        clusters = clusters_of(query_ids, None if topics is None else query_ids.map(topics))
+        n_pairs = len(person)
         if n_pairs < FEWEST_PAIRS:
             left_out[assessor] = f"{n_pairs} pairs shared with others, expected {FEWEST_PAIRS} or more"
         elif clusters.n < FEWEST_QUERIES:
             left_out[assessor] = f"{clusters.n} {plural_of(clusters.unit)}, expected {FEWEST_QUERIES} or more"
         else:
-            behind, as_near = (np.average(side, weights=person.weights) for side in (person.behind, person.as_near))
-            parts = clusters.summed(person.weights * (person.behind - behind)) / person.weights.sum()
-            p = _p_below(float(behind) - epsilon, variance_of(parts), clusters.n)
-            against.append(AgainstOne(assessor, n_pairs, clusters.n, float(behind), float(as_near), p, wins=False))
+            behind, as_near = (float(np.average(person[side], weights=weights)) for side in ("behind", "as_near"))
+            parts = clusters.summed(weights * (person["behind"].to_numpy() - behind)) / weights.sum()
+            p = _p_below(behind - epsilon, variance_of(parts), clusters.n)
+            against.append(AgainstOne(assessor, n_pairs, clusters.n, behind, as_near, p, wins=False))
     if not against:
         why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
         return StandingIn(epsilon, (), left_out, why, why)
@@ -332,9 +320,14 @@ def standing_in(
     return StandingIn(epsilon, tuple(against), left_out, omega, rho)
 
 
-def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
-    """Pairs by person that another person judged too and on which the model has an opinion."""
-    by_assessor: dict[str, list[_Compared]] = {}
+def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]) -> DataFrame:
+    """Pairs of each person that another person judged too and on which the model has an opinion, one a row.
+
+    `behind` is the difference W_person - W_model: 1, 0 or -1.
+    """
+    from pandas import DataFrame
+
+    rows: list[tuple[Any, ...]] = []
     for query in queries:
         opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
         graded = ~np.isnan(query.ratings)
@@ -345,11 +338,9 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
             model = _distances_to_others(opinions, query.ratings, others)[comparable]
             person = _distances_to_others(query.ratings[row], query.ratings, others)[comparable]
             nearer, as_near = person <= model + _SAME, model <= person + _SAME
-            query_ids = np.full(len(nearer), query.query_id)
-            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, query.weights[comparable])
-            by_assessor.setdefault(assessor, []).append(on_query)
-    compared = {assessor: _Compared.joined(parts) for assessor, parts in sorted(by_assessor.items())}
-    return {assessor: person for assessor, person in compared.items() if len(person.behind)}
+            columns = nearer.astype(np.float64) - as_near, as_near, query.weights[comparable]
+            rows += [(assessor, query.query_id, *values) for values in zip(*columns, strict=True)]
+    return DataFrame(rows, columns=["assessor", "query_id", "behind", "as_near", "weight"])
 
 
 _SAME = 1e-9
