@@ -43,10 +43,10 @@ from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
 from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, variance_of
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
+from annot.base.templating import render
 from annot.measuring.agreement import estimates
 from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, ends_of
 from annot.measuring.agreement.estimates import TOGETHER
-from annot.publishing.report.tables import sentence
 
 from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
 
@@ -520,7 +520,8 @@ def worth(
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
     measured = replace(measured, verdict=verdict_of(measured))
-    return replace(measured, sentence=sentence("opinions.verdict", worth=measured, fewest=FEWEST_PAIRS))
+    told = render("opinion-verdict.txt.j2", {"worth": measured, "fewest": FEWEST_PAIRS}, overrides=None)
+    return replace(measured, sentence=" ".join(told.split()))
 
 
 def verdict_of(figures: Worth) -> OpinionVerdict:

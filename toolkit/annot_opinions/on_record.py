@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -252,11 +253,12 @@ class OpinionStatus:
 def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> OpinionStatus:
     """The figures of one opinion."""
     record, calls, settings = opinion.asked, opinion.calls, ws.settings.opinions.get(opinion.asked.name)
-    plan = people.read_plan(session)
-    # Pairs that lack an assessor are of the plan, too.
-    planned = people.planned_pairs(session).union(plan.vacant if plan else ()) - {*record.examples}
+    planned = _planned_pairs(session) - {*record.examples}
     current_pairs, other_pairs = ({call.pair for call in part} for part in (opinion.settled, opinion.set_aside))
-    answered = [call for call in calls if call.state in ANSWERED]
+    answered, states = (
+        [call for call in calls if call.state in ANSWERED],
+        Counter(call.state for call in opinion.settled),
+    )
     settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
     return OpinionStatus(
         name=record.name,
@@ -264,8 +266,8 @@ def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> Opi
         url=record.url,
         pairs=len({call.pair for call in opinion.settled if call.grade is not None}),
         repeats=max((call.repeat for call in opinion.settled), default=0),
-        unreadable=sum(call.grade is None and not call.cannot_judge for call in opinion.settled),
-        cannot_judge=sum(call.cannot_judge for call in opinion.settled),
+        unreadable=states["unreadable"],
+        cannot_judge=states["cannot_judge"],
         requests=len(calls),
         failed=len(calls) - len(answered),
         tokens_in=sum(filter(None, (call.tokens_in for call in answered))),
@@ -281,6 +283,12 @@ def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> Opi
         planned_answered=len(planned & (settled | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
+
+
+def _planned_pairs(session: Session) -> set[Pair]:
+    """Pairs of the plan, those that lack an assessor included."""
+    plan = people.read_plan(session)
+    return people.planned_pairs(session).union(plan.vacant if plan else ())
 
 
 class OpinionOnRecord:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
@@ -111,12 +111,7 @@ def losses(
 
     queries = sorted({query_id for query_id, _ in pooled})
     runs = _runs_with_and_without(finds, rankings, qrels, topics, queries)
-    scored: dict[str, Mapping[str, float]] = {}
-    if score_without is None:
-        scored |= score(runs)
-    else:
-        for method in finds:
-            scored |= score_without(method)({name: runs[name] for name in (method, method + UNJUDGED)})
+    scored = score(runs) if score_without is None else _scored_without(finds, runs, score_without)
     by_query = {run: np.array([values[query_id] for query_id in queries]) for run, values in scored.items()}
     mean = {run: float(values.mean()) for run, values in by_query.items()}
     ranked = [method for method in finds if method in rankings]
@@ -197,6 +192,15 @@ def _runs_with_and_without(
             for query_id, ranking in runs[method].items()
         }
     return runs
+
+
+def _scored_without(
+    methods: Iterable[str], runs: Runs, score_without: Callable[[str], Score]
+) -> Mapping[str, Mapping[str, float]]:
+    scored: dict[str, Mapping[str, float]] = {}
+    for method in methods:
+        scored |= score_without(method)({name: runs[name] for name in (method, method + UNJUDGED)})
+    return scored
 
 
 def _ranks(method: str, ranked: Sequence[str], mean: Mapping[str, float]) -> tuple[int | None, int | None]:

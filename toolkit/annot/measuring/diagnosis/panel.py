@@ -116,10 +116,8 @@ def panel_of(
     number = {name: position for position, name in enumerate(sorted({judgement.assessor for judgement in graded}))}
     row = {pair: position for position, pair in enumerate(dict.fromkeys(judgement.pair for judgement in graded))}
     who = np.array([number[judgement.assessor] for judgement in graded], dtype=np.int64)
-    undated = {judgement.assessor for judgement in graded if judgement.judged_at is None}
-    timed = np.array([by_clock and name not in undated for name in number], dtype=np.bool_)
-    final = {pair: decided[pair] for pair in row if pair in decided}
-    settled_by_person = {pair for pair, decision in final.items() if decision.origin == "adjudicated"}
+    timed = _timed(graded, number) & by_clock
+    final, adjudicated = _final(decided, row, scale)
     unsettled = set(open_pairs)
     return Panel(
         assessors=tuple(number),
@@ -134,9 +132,25 @@ def panel_of(
         seconds=np.array([judgement.lead_time or np.nan for judgement in graded], dtype=np.float64),
         in_order=_ordered_columns(graded, assignments, who, timed),
         by_clock=timed,
-        final=np.array([place[final[pair].grade] if pair in final else NO_GRADE for pair in row], dtype=np.int64),
-        adjudicated=np.array([pair in settled_by_person for pair in row], dtype=np.bool_),
+        final=final,
+        adjudicated=adjudicated,
         open=np.array([pair in unsettled for pair in row], dtype=np.bool_),
+    )
+
+
+def _timed(graded: Sequence[Judgement], names: Iterable[str]) -> Mask:
+    """Assessors whose judgements all have a time, shape (M,)."""
+    undated = {judgement.assessor for judgement in graded if judgement.judged_at is None}
+    return np.array([name not in undated for name in names], dtype=np.bool_)
+
+
+def _final(decided: Mapping[Pair, Decision], pairs: Iterable[Pair], scale: Sequence[int]) -> tuple[Integers, Mask]:
+    """Place of the final grade of each pair in the scale, -1 without one, and the pairs that a person settled."""
+    place = {grade: position for position, grade in enumerate(scale)}
+    decisions = [decided.get(pair) for pair in pairs]
+    final = np.array([place[decision.grade] if decision else NO_GRADE for decision in decisions], dtype=np.int64)
+    return final, np.array(
+        [decision is not None and decision.origin == "adjudicated" for decision in decisions], np.bool_
     )
 
 

@@ -390,48 +390,56 @@ def estimates(
     for run in runs.values():
         measures.check_run(run)
     values: dict[tuple[str, str], Estimates] = {}
-    relevant: dict[str, int] = {}
     for query_id, pool in pools.items():
-        counts = counts_of(pool)
-        relevant[query_id] = round(float(counts.possible(counts.estimated)[selection.relevant_from - 1]))
         groups = [measures.groups_of(run.get(query_id, ()), selection.convention, ties) for run in runs.values()]
         lists = Lists.of(groups, pool)
         for name in selection.names:
             member = measures.family_of(selection.convention, name)
             assert member is not None, name
             values[query_id, name] = lists.measured(*member, relevant_from=selection.relevant_from)
-    empty = tuple(key for key, pool in pools.items() if not pool.relevant(selection.relevant_from).least.any())
-    evaluations = {}
-    for row, (tag, run) in enumerate(runs.items()):
-        queries = tuple(
-            measures.EstimatedMeasures.of(
-                query_id,
-                {name: float(values[query_id, name].values[row]) for name in selection.names},
-                run.get(query_id, ()),
-                {*pool.doc_ids},
-                relevant[query_id],
-                impossible=tuple(name for name in selection.names if values[query_id, name].impossible[row]),
-            )
-            for query_id, pool in pools.items()
-        )
-        evaluations[tag] = measures.Evaluation(
-            queries=queries,
-            mean={
-                name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
-                for name in selection.names
-                if queries
-            },
-            not_submitted=tuple(query.query_id for query in queries if not query.submitted),
-            without_relevant=empty,
-            floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in selection.names},
-        )
-    return evaluations
+    return {tag: _sampled_evaluation(row, run, pools, values, selection) for row, (tag, run) in enumerate(runs.items())}
 
 
 def has_estimator(convention: str, name: str) -> bool:
     """True if there is an estimator of the measure."""
     member = measures.family_of(convention, name)
     return member is not None and not member[0].not_estimated
+
+
+def _sampled_evaluation(
+    row: int,
+    run: measures.Run,
+    pools: Mapping[str, PoolGrades],
+    values: Mapping[tuple[str, str], Estimates],
+    selection: measures.MeasureSelection,
+) -> measures.Evaluation:
+    names, relevant_from = selection.names, selection.relevant_from
+    queries = []
+    for query_id, pool in pools.items():
+        counts = counts_of(pool)
+        queries.append(
+            measures.EstimatedMeasures.of(
+                query_id,
+                {name: float(values[query_id, name].values[row]) for name in names},
+                run.get(query_id, ()),
+                {*pool.doc_ids},
+                round(float(counts.possible(counts.estimated)[relevant_from - 1])),
+                impossible=tuple(name for name in names if values[query_id, name].impossible[row]),
+            )
+        )
+    return measures.Evaluation(
+        queries=tuple(queries),
+        mean={
+            name: min(1.0, max(0.0, math.fsum(query.values[name] for query in queries) / len(queries)))
+            for name in names
+            if queries
+        },
+        not_submitted=tuple(query.query_id for query in queries if not query.submitted),
+        without_relevant=tuple(
+            query_id for query_id, pool in pools.items() if not pool.relevant(relevant_from).least.any()
+        ),
+        floored={name: tuple(key for key in pools if values[key, name].floored[row]) for name in names},
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
