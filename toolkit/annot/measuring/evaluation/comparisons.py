@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -337,8 +337,9 @@ def restated_scores(earlier: Sequence[Values], now: Values) -> tuple[Score, ...]
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-NEAR_TOP = "irrelevant near the top"
-FAR_DOWN = "relevant far down"
+Error = Literal["irrelevant near the top", "relevant far down"]
+NEAR_TOP: Final = "irrelevant near the top"
+FAR_DOWN: Final = "relevant far down"
 ONE_IN = 5
 """Near the top is the first fifth of the ranking, where NDCG%20 looks; far down is its lower half."""
 
@@ -349,8 +350,7 @@ class ErrorCase(NamedTuple):
     run: str
     query_id: str
     doc_id: str
-    error: str
-    """`NEAR_TOP` or `FAR_DOWN`."""
+    error: Error
     grade: int
     rank: int | None
     """Rank from 1; None if the run leaves a relevant document out."""
