@@ -5,10 +5,9 @@ Only modules that ask models, report or publish their opinions, or estimate figu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from annot.base.errors import MissingInput
 from annot.base.names import near
@@ -109,11 +108,10 @@ def read_asked_model(session: Session, name: str) -> AskedModel:
 
 def put_asked_model(session: Session, model: AskedModel) -> None:
     """Record a model under its name, or change that record."""
-    rows, values = models.OPINION_TABLE, model._asdict()
-    if session.connection().execute(select(rows.c.name).where(rows.c.name == model.name)).first() is None:
-        models.insert_records(session, rows, [model])
+    if model.name in opinion_names(session):
+        models.change_where(session, models.OPINION_TABLE, model._asdict(), name=model.name)
     else:
-        session.connection().execute(rows.update().where(rows.c.name == model.name).values(values))
+        models.insert_records(session, models.OPINION_TABLE, [model])
 
 
 def read_calls(session: Session, name: str) -> tuple[ModelCall, ...]:
@@ -129,10 +127,8 @@ def note_sent(session: Session, call: ModelCall) -> None:
 
 def note_answer(session: Session, call: ModelCall) -> None:
     """Add the answer to the record of a request."""
-    rows = models.OPINION_CALL_TABLE
-    key = [rows.c[name] == getattr(call, name) for name in ("name", *_KEY, "attempt")]
-    values: Mapping[str, Any] = call._asdict()
-    session.connection().execute(rows.update().where(*key).values(values))
+    key = {name: getattr(call, name) for name in ("name", *_KEY, "attempt")}
+    models.change_where(session, models.OPINION_CALL_TABLE, call._asdict(), **key)
 
 
 def read_model_names(session: Session) -> set[str]:
