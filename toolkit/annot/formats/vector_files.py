@@ -233,9 +233,6 @@ def read_word2vec_text(file: IO[bytes], count: int, dimensions: int) -> Words:
 
     Raises ValueError if they are not `count`.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     while count > 0:
         lines = [line.rstrip() for line in file.readlines(WORD_BLOCK)[:count]]
         if not lines:
@@ -246,6 +243,6 @@ def read_word2vec_text(file: IO[bytes], count: int, dimensions: int) -> Words:
         # Arrow reads numbers four times as fast as NumPy; its error is a ValueError, too.
         texts = pc.split_pattern(strings_of([b" ".join(numbers).decode()]), " ").flatten()
         with np.errstate(over="ignore"):
-            matrix = numbers_of(texts.cast(pa.float64())).astype(np.float32)
+            matrix = numbers_of(texts.cast(pyarrow.float64())).astype(np.float32)
         yield [word.decode(errors="replace") for word in words], matrix.reshape(len(lines), dimensions)
         count -= len(lines)
