@@ -35,6 +35,8 @@ from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace
 
 Sourced = SourcedJudgement | SourcedAdjudication
+OF_RECORD = ("revision", "grade", "cannot_judge", "reason", "comment", "lead_time", "flags")
+"""Fields of a traced answer that are those of the judgement or the adjudication."""
 Standing = Literal[
     "agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned", "not drawn"
 ]
@@ -46,15 +48,23 @@ class TracedAnswer:
 
     person: str
     role: Literal["assessor", "adjudicator"]
-    answer: Judgement | Adjudication
+    repeat: bool
+    """True if it answers a hidden repeat."""
+    revision: int
+    grade: int | None
+    cannot_judge: str | None
+    reason: str | None
+    comment: str | None
     at: str | None
     """Time of this revision, by the server's clock; for the lead's decision and for lost answers the time of the
     record."""
+    recorded_at: str | None
+    lead_time: float | None
+    flags: tuple[str, ...]
     source: str
-    """Origin, with the server's number of the annotation if it has one."""
-    counts: str
-    """`yes` if the final grade rests on it, `as a repeat` if it is the valid answer to a hidden repeat; else the reason
-    why it does not count."""
+    annotation: str
+    counts: bool
+    """True if the final grade rests on it, or if it is the valid answer to a hidden repeat."""
     versions: tuple[str, ...]
     """Versions of guidelines, screen and texts that the person saw, for those that were sent in several."""
 
@@ -151,38 +161,37 @@ def _answers(
     history: Iterable[Sourced], snapshot: Snapshot, query: Query, displays: Mapping[str, Display]
 ) -> Iterator[TracedAnswer]:
     """Every revision of the answers, whether it counts, and what was on the screen."""
+    repeats = {(answer.asked, answer.assessor) for answer in snapshot.outcome.repeats}
     for sourced in history:
         answer = sourced.record
         is_judgement = isinstance(answer, Judgement)
+        person = answer.assessor if isinstance(answer, Judgement) else answer.adjudicator
         shown = snapshot.version_numbers.of(
             displays.get(sourced.shown_sha256 or ""),
             query,
             answer.doc_id,
             screen="judge" if is_judgement else "adjudicate",
         )
-        source = sourced.source if sourced.ruling is None else f"{sourced.ruling} by the lead"
+        # A changed answer keeps its first time in `judged_at`.
         yield TracedAnswer(
-            person=answer.assessor if isinstance(answer, Judgement) else answer.adjudicator,
+            person=person,
             role="assessor" if is_judgement else "adjudicator",
-            answer=answer,
-            # A changed answer keeps its first time in `judged_at`.
+            repeat=(answer.asked, person) in repeats,
             at=(sourced.ruling is None and (sourced.changed_at or answer.judged_at)) or sourced.recorded_at,
-            source=f"{source} {sourced.annotation}".strip(),
+            recorded_at=sourced.recorded_at,
+            source=sourced.source if sourced.ruling is None else f"{sourced.ruling} by the lead",
+            annotation=sourced.annotation,
             counts=_counts(answer, snapshot.outcome),
             versions=tuple(map(str, shown.values())),
+            **{name: getattr(answer, name, None) for name in OF_RECORD},
         )
 
 
-def _counts(answer: Judgement | Adjudication, outcome: Outcome) -> str:
+def _counts(answer: Judgement | Adjudication, outcome: Outcome) -> bool:
     # Answers of earlier revisions differ at least in their revision.
     if isinstance(answer, Judgement):
-        if answer in outcome.repeats and not answer.flags:
-            return "as a repeat"
-        counts = answer in outcome.current and not answer.flags
-    else:
-        pair = answer.pair
-        counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
-    return "yes" if counts else "; ".join(answer.flags) or "superseded"
+        return not answer.flags and (answer in outcome.current or answer in outcome.repeats)
+    return answer == outcome.adjudications.get(answer.pair) or answer in outcome.unjudgeable.get(answer.pair, ())
 
 
 def _standing(pair: Pair, outcome: Outcome, sample: PoolSample | None) -> Standing:
@@ -199,8 +208,10 @@ def _standing(pair: Pair, outcome: Outcome, sample: PoolSample | None) -> Standi
     return "incomplete" if pair in outcome.incomplete else "agreed"
 
 
-def _remarks(answer: Judgement | Adjudication) -> str:
-    return "; ".join(filter(None, (answer.cannot_judge, getattr(answer, "reason", None), answer.comment)))
+def _counts_in_words(row: TracedAnswer) -> str:
+    if row.counts:
+        return "as a repeat" if row.repeat else "yes"
+    return "; ".join(row.flags) or "superseded"
 
 
 ANSWERS = Columns[TracedAnswer](
@@ -208,12 +219,12 @@ ANSWERS = Columns[TracedAnswer](
         Column("given at", lambda row: row.at or "-"),
         Column("person", lambda row: row.person),
         Column("role", lambda row: row.role),
-        Column("revision", lambda row: row.answer.revision),
-        Column("grade", lambda row: "none" if row.answer.grade is None else row.answer.grade),
-        Column("seconds", lambda row: "-" if row.answer.lead_time is None else f"{row.answer.lead_time:.1f}"),
-        Column("counts", lambda row: row.counts),
-        Column("source", lambda row: row.source),
-        Column("remarks", lambda row: _remarks(row.answer)),
+        Column("revision", lambda row: row.revision),
+        Column("grade", lambda row: "none" if row.grade is None else row.grade),
+        Column("seconds", lambda row: "-" if row.lead_time is None else f"{row.lead_time:.1f}"),
+        Column("counts", _counts_in_words),
+        Column("source", lambda row: f"{row.source} {row.annotation}".strip()),
+        Column("remarks", lambda row: "; ".join(filter(None, (row.cannot_judge, row.reason, row.comment)))),
     ]
 )
 
