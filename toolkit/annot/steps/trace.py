@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
-from annot.base.records import (
-    WHOLE,
-    Addition,
-    Adjudication,
-    Assignment,
-    Decision,
-    Judgement,
-    PairReturn,
-    Paper,
-    Pool,
-    PoolEntry,
-    Query,
-    Topic,
-)
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
@@ -73,24 +60,24 @@ class TracedAnswer:
 class Trace:
     """Story of one pair: its texts, its place in the pool, its answers and its grade."""
 
-    query: Query
+    query: records.Query
     doc_id: str
-    topic: Paper | Topic | None
+    topic: records.Paper | records.Topic | None
     """Text of the topic as the pair is judged; None without a corpus."""
-    document: Paper | None
+    document: records.Paper | None
     """Text of the document as the pair is judged; None without a corpus."""
-    pool: PoolEntry | None
-    added: Addition | None
+    pool: records.PoolEntry | None
+    added: records.Addition | None
     """Cause of its addition, if it was added after the draw."""
     sampled: SampledPair | None
     """Probability of its being judged; None if the pools are judged in full."""
-    given_to: tuple[Assignment, ...]
+    given_to: tuple[records.Assignment, ...]
     """Assignments; for imported judgements their order is that of the imported records."""
-    returned: tuple[PairReturn, ...]
+    returned: tuple[records.PairReturn, ...]
     answers: tuple[TracedAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     standing: Standing
-    decision: Decision | None
+    decision: records.Decision | None
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
@@ -126,7 +113,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     )
 
 
-def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[str] | None) -> Paper:
+def _as_judged(snapshot: Snapshot, pair: Pair, paper: records.Paper, labels: Sequence[str] | None) -> records.Paper:
     """The paper in the version on which the pair is judged, with the labels on record, which are of the newest."""
     judged = snapshot.judged_texts.get(pair)
     required = judged.required.get(paper.paper_id) if judged else None
@@ -137,7 +124,7 @@ def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[st
     return replace(paper, labels=tuple(labels) if known and labels else None)
 
 
-def _pooled(pool: Pool | None, doc_id: str) -> tuple[PoolEntry | None, Addition | None]:
+def _pooled(pool: records.Pool | None, doc_id: str) -> tuple[records.PoolEntry | None, records.Addition | None]:
     """The document in the pool, and the addition that brought it after the draw."""
     entries, additions = (pool.entries, pool.additions) if pool else ((), ())
     return (
@@ -146,7 +133,7 @@ def _pooled(pool: Pool | None, doc_id: str) -> tuple[PoolEntry | None, Addition 
     )
 
 
-def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -> None:
+def _refuse_unknown(pair: Pair, pool: records.Pool | None, plan: Iterable[records.Assignment]) -> None:
     query_id, doc_id = pair
     documents = {assignment.doc_id for assignment in plan if assignment.query_id == query_id}
     documents |= {entry.doc_id for entry in pool.entries} if pool is not None else set()
@@ -158,20 +145,21 @@ def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -
 
 
 def _answers(
-    history: Iterable[Sourced], snapshot: Snapshot, query: Query, displays: Mapping[str, Display]
+    history: Iterable[Sourced], snapshot: Snapshot, query: records.Query, displays: Mapping[str, Display]
 ) -> Iterator[TracedAnswer]:
     """Every revision of the answers, whether it counts, and what was on the screen."""
     repeats = {(answer.asked, answer.assessor) for answer in snapshot.outcome.repeats}
     for sourced in history:
         answer = sourced.record
-        is_judgement = isinstance(answer, Judgement)
-        person = answer.assessor if isinstance(answer, Judgement) else answer.adjudicator
+        is_judgement = isinstance(answer, records.Judgement)
+        person = answer.assessor if isinstance(answer, records.Judgement) else answer.adjudicator
         shown = snapshot.version_numbers.of(
             displays.get(sourced.shown_sha256 or ""),
             query,
             answer.doc_id,
             screen="judge" if is_judgement else "adjudicate",
         )
+        fields: dict[str, Any] = {name: getattr(answer, name, None) for name in OF_RECORD}
         # A changed answer keeps its first time in `judged_at`.
         yield TracedAnswer(
             person=person,
@@ -183,13 +171,13 @@ def _answers(
             annotation=sourced.annotation,
             counts=_counts(answer, snapshot.outcome),
             versions=tuple(map(str, shown.values())),
-            **{name: getattr(answer, name, None) for name in OF_RECORD},
+            **fields,
         )
 
 
-def _counts(answer: Judgement | Adjudication, outcome: Outcome) -> bool:
+def _counts(answer: records.Judgement | records.Adjudication, outcome: Outcome) -> bool:
     # Answers of earlier revisions differ at least in their revision.
-    if isinstance(answer, Judgement):
+    if isinstance(answer, records.Judgement):
         return not answer.flags and (answer in outcome.current or answer in outcome.repeats)
     return answer == outcome.adjudications.get(answer.pair) or answer in outcome.unjudgeable.get(answer.pair, ())
 
@@ -231,5 +219,5 @@ ANSWERS = Columns[TracedAnswer](
 
 def describe(story: Trace) -> str:
     """The story as text, in the order of the work."""
-    whole = story.query.facet == WHOLE
+    whole = story.query.facet == records.WHOLE
     return rendered("trace", trace=story, whole=whole, answers=printed(ANSWERS, story.answers))

@@ -14,16 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
+from annot.formats import trec
 from annot.formats.input_files import json_lines, table_lines
 from annot.formats.judgements_file import OF_JUDGEMENT, decided
-from annot.formats.trec import (
-    TOPIC_COLUMNS,
-    read_qrels,
-    refuse_grades_of_models,
-    topics_file,
-    write_qrels,
-    write_query_topics,
-)
 from annot.labelstudio.studio_records import Payload
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import (
@@ -46,16 +39,6 @@ from annot.store.models import (
     WithdrawnDocument,
 )
 from annot.store.people import read_notices
-from annot.store.pools import (
-    documents_by_query,
-    is_after,
-    keep_qrels,
-    read_corpus_versions,
-    read_queries,
-    read_sample,
-    read_topics,
-    read_withdrawn,
-)
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
 from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
 from annot.study.provenance import States, states_of
@@ -261,7 +244,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
-        queries=read_queries(session),
+        queries=pools.read_queries(session),
         pools=pools.read_pools(session),
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
@@ -279,12 +262,12 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         trials=trials.read_trials(session),
         trial_pairs=frozenset((*trials.read_pairs(session), *(gold.pair for gold in trials.read_gold(session)))),
         notices=read_notices(session),
-        texts=read_topics(session),
-        sample=read_sample(session),
+        texts=pools.read_topics(session),
+        sample=pools.read_sample(session),
         shown=read_versions(session, *OF_SETTINGS),
         displays=_displays(session),
         states=states_of(ws, session),
-        corpora=tuple(version.version for version in read_corpus_versions(session)),
+        corpora=tuple(version.version for version in pools.read_corpus_versions(session)),
     )
 
 
@@ -334,7 +317,7 @@ def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
-    return numbers_of_answers(_displays(session), numbers, read_queries(session))
+    return numbers_of_answers(_displays(session), numbers, pools.read_queries(session))
 
 
 def _displays(session: Session) -> dict[Judgement, Display]:
@@ -356,16 +339,16 @@ def export_qrels(
 
     texts: the topics that are texts. earlier: the text of the qrels of each earlier version of the corpus.
     """
-    decisions, topics = ws.exports / DECISIONS_FILE, ws.exports / topics_file(texts)
-    write_file(ws.qrels, write_qrels(outcome.qrels))
+    decisions, topics = ws.exports / DECISIONS_FILE, ws.exports / trec.topics_file(texts)
+    write_file(ws.qrels, trec.write_qrels(outcome.qrels))
     of_versions = {ws.qrels_of(version): text for version, text in earlier.items()}
     for path, text in of_versions.items():
         write_file(path, text)
     write_file(
         decisions, json_lines(decided(outcome.decisions, [rulings[-1] for rulings in outcome.unjudgeable.values()]))
     )
-    write_file(topics, write_query_topics(queries, file=topics.name))
-    for unused_name in TOPIC_COLUMNS.keys() - {topics.name}:
+    write_file(topics, trec.write_query_topics(queries, file=topics.name))
+    for unused_name in trec.TOPIC_COLUMNS.keys() - {topics.name}:
         (ws.exports / unused_name).unlink(missing_ok=True)
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
@@ -388,19 +371,19 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
     Once a later version has begun and all pairs of a version are closed, its qrels never change. A version with open
     pairs is left out.
     """
-    versions = read_corpus_versions(session)
+    versions = pools.read_corpus_versions(session)
     texts = {version.version: version.qrels for version in versions[:-1] if version.qrels is not None}
     if waiting := [version for version in versions[:-1] if version.qrels is None]:
         outcome = outcome_of(session, ws.settings)
-        came, gone = came_with(session), read_withdrawn(session)
+        came, gone = came_with(session), pools.read_withdrawn(session)
         unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
         for version in waiting:
             has = partial(has_pair, versions, came, gone, version.version)
             planned = filter(has, outcome.planned)
             if outcome.decisions and unfinished.isdisjoint(planned):
                 qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
-                texts[version.version] = write_qrels(qrels)
-                keep_qrels(session, version.version, texts[version.version])
+                texts[version.version] = trec.write_qrels(qrels)
+                pools.keep_qrels(session, version.version, texts[version.version])
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
@@ -409,7 +392,7 @@ def came_with(session: Session) -> dict[Pair, str | None]:
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
     return {
         (query.query_id, doc_id): corpus
-        for query in read_queries(session)
+        for query in pools.read_queries(session)
         for doc_id, corpus in corpora.get(query.topic_id, {}).items()
     }
 
@@ -419,10 +402,10 @@ def documents_in(session: Session, version: str) -> dict[str, tuple[str, ...]]:
 
     Raises InputError for a version that is not on record.
     """
-    versions = read_corpus_versions(session)
+    versions = pools.read_corpus_versions(session)
     check_name(version, [one.version for one in versions], what="--corpus")
-    has = partial(has_pair, versions, came_with(session), read_withdrawn(session), version)
-    documents = documents_by_query(session, withdrawn=True)
+    has = partial(has_pair, versions, came_with(session), pools.read_withdrawn(session), version)
+    documents = pools.documents_by_query(session, withdrawn=True)
     of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
     return {name: docs for name, docs in of_version.items() if docs}
 
@@ -436,15 +419,15 @@ def has_pair(
 ) -> bool:
     """True if a version of the corpus has the pair: it came before or with it, and is not withdrawn in it."""
     gone = withdrawn.get(pair[1])
-    left = gone is not None and not is_after(versions, gone.version, version)
-    return not left and not is_after(versions, came.get(pair), version)
+    left = gone is not None and not pools.is_after(versions, gone.version, version)
+    return not left and not pools.is_after(versions, came.get(pair), version)
 
 
 def refuse_qrels_of_models(ws: Workspace) -> None:
     """Raise InputError if a model's grades are in the place of the study's qrels."""
     if ws.qrels.is_file():
         with ws.qrels.open(encoding="utf-8", errors="replace") as lines:
-            refuse_grades_of_models(lines, name=str(ws.qrels))
+            trec.refuse_grades_of_models(lines, name=str(ws.qrels))
 
 
 def exported_qrels(snapshot: Snapshot, file: Path | None = None) -> tuple[Qrel, ...]:
@@ -457,7 +440,7 @@ def exported_qrels(snapshot: Snapshot, file: Path | None = None) -> tuple[Qrel, 
         raise MissingInput(f"{path}: not written yet", hint=HINT)
     refuse_qrels_of_models(ws)
     with path.open(encoding="utf-8") as lines:
-        qrels = read_qrels(lines, name=str(path))
+        qrels = trec.read_qrels(lines, name=str(path))
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
     if strangers:
         raise InputError(

@@ -16,25 +16,9 @@ from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Paper
 from annot.base.words import ENGLISH, Words, recorded_words
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, tasks_of
+from annot.labelstudio import tasks as studio_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, ReadAnnotation, StudioTask
-from annot.labelstudio.tasks import (
-    GAVE,
-    comment_text,
-    facets_task,
-    gave,
-    grade_text,
-    judge_task,
-    opinion_text,
-    opinions_in,
-    pair_key,
-    place_pattern,
-    reads,
-    returned_task,
-    same_texts,
-    same_words,
-    without_languages,
-)
 from annot.store import people, projects, trials
 from annot.store.answers import (
     JUDGEMENTS,
@@ -180,7 +164,7 @@ def waiting_in_words(session: Session) -> tuple[str, ...]:
 
 def has_earlier_text(task: StudioTask, expected: Payload) -> bool:
     """True if a task on the server shows other texts than it should. expected: the task as it is sent now."""
-    return not same_texts(str(task.data.get(TEXT_FIELD, "")), expected["data"].get(TEXT_FIELD, ""))
+    return not studio_tasks.same_texts(str(task.data.get(TEXT_FIELD, "")), expected["data"].get(TEXT_FIELD, ""))
 
 
 def withdraw_earlier_texts(
@@ -210,7 +194,7 @@ def withdraw_earlier_texts(
 
 def _withdraw_earlier(gateway: Gateway, project_id: int, tasks: Mapping[PairKey, Payload]) -> list[PairKey]:
     """Delete the unanswered tasks of a project with other texts than these; the questions of those with an answer."""
-    questions = {pair_key(*question): question for question in tasks}
+    questions = {studio_tasks.pair_key(*question): question for question in tasks}
     listed = [task for task in gateway.tasks_of(project_id) if task.key in questions]
     earlier = {
         task.task_id: question
@@ -263,7 +247,7 @@ def as_displayed(
     displays, tasks: as they are sent. untouched: tasks that were on the server before and stayed there.
     """
     displayed = dict(displays)
-    keys = {pair_key(*question): question for question in displays}
+    keys = {studio_tasks.pair_key(*question): question for question in displays}
     noted = {question: history[-1][1] for question, history in read_shown(session, project).by_task.items() if history}
     earlier = display_parts(session, noted.values())
     for task in untouched:
@@ -309,7 +293,9 @@ def with_texts_on_server(
             versions = {version.sha256: version.body for version in corrected.get(text_id or "", ())}
             if text_id is not None and display.get(part) in bodies:
                 versions[display[part]] = bodies[display[part]]
-            matches = [sha256 for sha256, body in versions.items() if reads(pair_html, side, **json.loads(body))]
+            matches = [
+                sha256 for sha256, body in versions.items() if studio_tasks.reads(pair_html, side, **json.loads(body))
+            ]
             if matches:
                 matched[part] = display[part] if display.get(part) in matches else matches[-1]
             elif versions:
@@ -391,13 +377,15 @@ class RecordedDisplays:
         elif project.round == "train-feedback":
             answers = trials.read_every_answer(session, project.assessor)
             for row in trials.read_gold(session):
-                self.gold[row.pair] = {grade_text(row.grade, names, words) for names in scales for words in self.words}
+                self.gold[row.pair] = {
+                    studio_tasks.grade_text(row.grade, names, words) for names in scales for words in self.words
+                }
         self.opinions: dict[judged_texts.Pair, dict[str, list[tuple[str, str]]]] = {}
         """Grades in words of each assessor, each with its comment, by pair."""
         for answer in (revision.record for revision in answers):
             opinions = self.opinions.setdefault(answer.pair, {}).setdefault(answer.assessor, [])
             opinions += dict.fromkeys(
-                (opinion_text(answer, names, words), comment_text(answer.comment, words))
+                (studio_tasks.opinion_text(answer, names, words), studio_tasks.comment_text(answer.comment, words))
                 for names in scales
                 for words in self.words
             )
@@ -412,7 +400,7 @@ class RecordedDisplays:
             return replace(text, labels=tuple(display.get(f"{side}_labels", ())) or ("",) * len(text.sentences))
 
         fields = json.loads(topic)
-        return judge_task(
+        return studio_tasks.judge_task(
             asked=question,
             query=query,
             topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
@@ -433,7 +421,7 @@ class RecordedDisplays:
 
     def is_as_sent(self, shown: Payload, question: PairKey, expected: Payload, words: Words) -> bool:
         """True if a task on the server shows what was sent with it, at one time or another. words: around the texts."""
-        data, extra = expected["data"], opinions_in(shown)
+        data, extra = expected["data"], studio_tasks.opinions_in(shown)
         # Keys are sealed on the server, and were opened on the way here.
         plain = {name: value for name, value in shown.items() if name not in extra}
         if plain.keys() != data.keys() or not all(isinstance(value, str) for value in shown.values()):
@@ -443,9 +431,9 @@ class RecordedDisplays:
         return (
             plain["facet"] == data["facet"]
             and (self.project.round not in ("judge", "adjudicate") or plain["facet_help"] in definitions)
-            and re.fullmatch(place_pattern(words), plain["progress"]) is not None
+            and re.fullmatch(studio_tasks.place_pattern(words), plain["progress"]) is not None
             and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], words, headings=self.project.round == "substudy-full")
-            and {*re.findall(GAVE, plain[TEXT_FIELD])} <= {gave(_grades_in(extra))}
+            and {*re.findall(studio_tasks.GAVE, plain[TEXT_FIELD])} <= {studio_tasks.gave(_grades_in(extra))}
             and self._opinions_match(extra, question)
         )
 
@@ -503,7 +491,11 @@ def changed_tasks(
     def expected(question: PairKey) -> list[tuple[dict[str, Any], Words]]:
         sent = [(record.task(question, display), record.words_of(display)) for display in record.displays[question]]
         sent = sent or [(tasks_of(ws, material, [question], words=words)[question], words) for words in every_words]
-        return [(returned_task(task, why[question], words), words) for task, words in sent] if question in why else sent
+        return (
+            [(studio_tasks.returned_task(task, why[question], words), words) for task, words in sent]
+            if question in why
+            else sent
+        )
 
     def is_as_sent(task: PulledTask, question: PairKey) -> bool:
         return any(record.is_as_sent(task.data, question, sent, words) for sent, words in expected(question))
@@ -525,9 +517,9 @@ def _changed_labels(
         # No text of the task depends on the labels, which may have been corrected since.
         unlabelled = (replace(text, labels=("",) * len(text.sentences)) for text in texts)
         shown, progress = {**task.data, "pair_id": task.key}, str(task.data.get("progress"))
-        shown[TEXT_FIELD] = without_languages(str(shown.get(TEXT_FIELD)))
+        shown[TEXT_FIELD] = studio_tasks.without_languages(str(shown.get(TEXT_FIELD)))
         return any(
-            facets_task(task.key or "", text, progress=progress, words=words)["data"] == shown
+            studio_tasks.facets_task(task.key or "", text, progress=progress, words=words)["data"] == shown
             for text in unlabelled
             for words in every_words
         )
@@ -546,11 +538,11 @@ def _grades_in(opinions: Mapping[str, str]) -> dict[str, int]:
 
 def _same_text(shown: str, expected: str, words: Words, *, headings: bool) -> bool:
     """True if topic and document read the same. headings: compare only titles, since full texts are linked."""
-    shown, expected = without_languages(shown), without_languages(expected)
+    shown, expected = studio_tasks.without_languages(shown), studio_tasks.without_languages(expected)
     if shown == expected:
         return True
     if not all(_KNOWN_TAG.fullmatch(tag) for tag in _TAG.findall(shown)):
         return False
     if headings:
         return _HEADING.findall(shown) == _HEADING.findall(expected)
-    return same_words(shown, expected, words)
+    return studio_tasks.same_words(shown, expected, words)
