@@ -21,7 +21,6 @@ from annot.pools.frozen_rankings import RankedCorpus, ranked_corpus
 from annot.ranking import index
 from annot.store import people, pools
 from annot.store.answers import JUDGEMENTS, sources_of_judgements
-from annot.store.pools import read_queries
 from annot.store.shown import Part
 from annot.study.outcome import texts_of
 from annot.study.provenance import States, states_of, written_mark
@@ -88,7 +87,7 @@ class Examination:
         if not later:
             return ()
         with self.ws.reading() as session:
-            used = {query.topic_id for query in read_queries(session)}
+            used = {query.topic_id for query in pools.read_queries(session)}
             used |= {
                 doc_id
                 for documents in pools.documents_by_query(session, withdrawn=True).values()

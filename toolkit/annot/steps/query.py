@@ -17,7 +17,6 @@ from annot.base.templating import render
 from annot.corpus import corpus_facts, paper_ids
 from annot.corpus.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
 from annot.formats import cleaning, input_files, topics
-from annot.formats.input_files import content_of
 from annot.judging import plan_on_record, planning
 from annot.judging.rounds.judging import take_back_tasks
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS
@@ -75,7 +74,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     Raises InputError with the line of every fault.
     """
     faults = Faults(str(file))
-    data = content_of(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
+    data = input_files.content_of(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
     rows = input_files.read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
     ids = sorted({row["paper_id"] for _, row in rows})
     in_corpus = papers.find_papers(ws.corpus, ids)
@@ -341,7 +340,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     corpus_ids = set(papers.paper_ids(ws.corpus))
     rows = selection.read_sheet(
-        content_of(path, expected="a rating sheet"),
+        input_files.content_of(path, expected="a rating sheet"),
         name=str(path),
         facets=tuple(ws.settings.facets),
         types=ws.settings.queries.types,

@@ -43,7 +43,6 @@ from annot.store.shown import (
     texts_in,
 )
 from annot.study import guidelines, judged_texts
-from annot.study.guidelines import definition_of
 from annot.study.outcome import answered_of
 from annot.study.shown_versions import with_text
 from annot.study.workspace import Workspace
@@ -361,7 +360,7 @@ class RecordedDisplays:
         for (part, subject), history in versions.items():
             if part == "guidelines":
                 known = self.definitions.setdefault(subject_and_language(subject)[0], set())
-                known.update(definition_of(version.body) for version in history)
+                known.update(guidelines.definition_of(version.body) for version in history)
         self.words = words_on_record(session)
         recorded = [json.loads(scale.body) for scale in versions.get(("scale", ""), ())]
         self._read_grades(session, recorded or [list(ws.settings.scale.names)])
@@ -405,7 +404,7 @@ class RecordedDisplays:
             query=query,
             topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
             document=paper(question.doc_id, "document"),
-            facet_help=definition_of(self.contents.get(display.get("guidelines", ""), "")),
+            facet_help=guidelines.definition_of(self.contents.get(display.get("guidelines", ""), "")),
             facet_labels=json.loads(facet) or (),
             progress="",
             first=True,

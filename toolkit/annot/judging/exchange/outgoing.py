@@ -23,7 +23,6 @@ from annot.labelstudio.studio_records import ProjectSpec, Screen
 from annot.labelstudio.tasks import cleaned, judge_task, place_of
 from annot.store import people, pools, projects, trials
 from annot.store.models import Session
-from annot.store.pools import read_queries, read_topics
 from annot.store.shown import (
     OF_SETTINGS,
     Display,
@@ -504,7 +503,7 @@ def _not_to_be_known(
             for place, doc_id in enumerate(docs)
         }, "the order in which the pool was drawn"
     if part.stored == "train":
-        facets = {query.query_id: query.facet for query in read_queries(session)}
+        facets = {query.query_id: query.facet for query in pools.read_queries(session)}
         return {row.pair: (facets[row.query_id], row.grade) for row in trials.read_gold(session)}, "the gold grades"
     if part.round == "substudy":
         decisions = outcome_of(session, ws.settings).decisions
@@ -521,8 +520,8 @@ class TaskMaterial:
 
     def __init__(self, ws: Workspace, pairs: set[tuple[str, str]]) -> None:
         with ws.reading() as session:
-            self.queries = {query.query_id: query for query in read_queries(session)}
-            self.texts = read_topics(session)
+            self.queries = {query.query_id: query for query in pools.read_queries(session)}
+            self.texts = pools.read_topics(session)
             """The topics that are texts."""
             of_papers = [pair for pair in pairs if self.queries[pair[0]].topic_id not in self.texts]
             labelled = [pair for pair in of_papers if shown_versions.labels_asked(ws, self.queries[pair[0]].facet)]
