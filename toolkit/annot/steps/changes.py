@@ -33,8 +33,7 @@ from annot.study.workspace import Workspace
 
 def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
     """Answers that stopped counting, or that count although the server no longer has them unchanged."""
-    with ws.reading() as session:
-        return withdrawn_of(session)
+    return ws.read(withdrawn_of)
 
 
 def restore(
@@ -437,8 +436,7 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
 
 def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Assessor]:
     """Everyone by name. Raises InputError if these two are not known, or the successor cannot take pairs."""
-    with ws.reading() as session:
-        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    everyone = {person.assessor: person for person in ws.read(people.read_assessors)}
     check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
         return everyone

@@ -61,8 +61,7 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
         labels = corpus_facts.labels_where_asked(ws, session, {paper_id: paper})[paper_id]
     query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
     if not dry_run:
-        with ws.writing() as session:
-            pools.put_queries(session, [query])
+        ws.write(pools.put_queries, [query])
     return query
 
 
@@ -102,8 +101,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
         faults.add("found no query")
     faults.raise_if_any(hint="nothing was added")
     if not dry_run:
-        with ws.writing() as session:
-            pools.put_queries(session, new_queries.values())
+        ws.write(pools.put_queries, new_queries.values())
     return tuple(new_queries.values())
 
 
@@ -327,8 +325,7 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
             "seed": ws.settings.seed,
         }
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
-        with ws.writing() as session:
-            runs.put_import(session, ImportedSource(Source.UNRATED, digest, facts))
+        ws.write(runs.put_import, ImportedSource(Source.UNRATED, digest, facts))
     unrated = tables.sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
     return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
 
@@ -375,8 +372,7 @@ def _choose(
         for name, facet in pairs
     ]
     if not dry_run:
-        with ws.writing() as session:
-            pools.put_queries(session, made)
+        ws.write(pools.put_queries, made)
     chosen = tuple(
         ChosenQuery(
             query.query_id,

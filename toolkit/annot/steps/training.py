@@ -149,8 +149,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     # Every text must be there before anybody is sent something.
     TaskMaterial(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
-        with ws.writing() as session:
-            trials.replace_gold(session, new_gold)
+        ws.write(trials.replace_gold, new_gold)
     if not dry_run:
         write_file(path, _table(new_gold))
     return GoldSet(

@@ -446,8 +446,7 @@ def whose_accounts(ws: Workspace, gateway: Gateway, accounts: Mapping[str, Seque
 
 def _person_of(ws: Workspace) -> dict[str, str]:
     """Person of each address with an account."""
-    with ws.reading() as session:
-        return {row.account.lower(): row.assessor for row in people.read_assessors(session) if row.account}
+    return {row.account.lower(): row.assessor for row in ws.read(people.read_assessors) if row.account}
 
 
 def lost_with(ws: Workspace, project: Project) -> int:

@@ -415,8 +415,7 @@ def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None
 
 def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
     """Raise FindingError if a text differs from the record without a correction."""
-    with ws.reading() as session:
-        faults = differing_texts(session, papers)
+    faults = ws.read(differing_texts, papers)
     if faults:
         raise FindingError(
             f"{counted(len(faults), 'text')} changed since {verb(len(faults), 'it was', 'they were')} sent; nothing "
@@ -615,8 +614,7 @@ def tasks_of(
 
 def forms_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> dict[str, TaskForm]:
     """Screen and instructions of each person in a part, in their language."""
-    with ws.reading() as session:
-        languages = {person.assessor: person.language for person in people.read_assessors(session)}
+    languages = {person.assessor: person.language for person in ws.read(people.read_assessors)}
     forms = {
         language: form_of(ws, part, material, guidelines.words_in(ws, language)) for language in {*languages.values()}
     }

@@ -89,8 +89,7 @@ def send_outgoing(
         without_account.extend(project.assessor for project in outgoing_here if project.assessor not in accounts)
         if not accounts:
             return
-        with ws.writing() as session:
-            record_versions(session, unrecorded)
+        ws.write(record_versions, unrecorded)
         unrecorded.clear()
         ready = [project for project in outgoing_here if project.assessor in accounts]
         for row, notes_of_project in _send(ws, gateway, ready, accounts, part=part, advance=advance):
@@ -234,8 +233,7 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
 
 def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
     """The server's id of each person's account, and a fault for each person without one."""
-    with ws.reading() as session:
-        accounts = {person.assessor: person.account for person in people.read_assessors(session)}
+    accounts = {person.assessor: person.account for person in ws.read(people.read_assessors)}
     by_address = gateway.user_ids()
     ids = {}
     faults = []

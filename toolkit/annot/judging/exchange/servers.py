@@ -367,8 +367,7 @@ def on_servers(
             work(gateway, names)
         return ()
     asked_people = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
-    with ws.reading() as session:
-        left = people.who_left(session)
+    left = ws.read(people.who_left)
     asked_people = [person for person in asked_people if not (person in left and is_closed(ws, person))]
     owners: dict[str, str] = {}
     unreachable = []
@@ -428,8 +427,7 @@ def open_accounts(
 def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str, str]) -> None:
     """Raise StudioError if this is also another person's server. owners: the first person met on each server."""
     identity = gateway.identity()
-    with ws.reading() as session:
-        others = {project.assessor for project in projects.read_projects(session) if project.server == identity}
+    others = {project.assessor for project in ws.read(projects.read_projects) if project.server == identity}
     others |= {owners.setdefault(identity, person)}
     if others - {person}:
         raise StudioError(
@@ -468,8 +466,7 @@ def task_keys(ws: Workspace) -> TaskKeys:
         pairs |= {(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
         pairs |= {question.pair for _, question in projects.read_asked(session)}
     if secret is None:
-        with ws.writing() as session:
-            secret = projects.keep_secret(session, secrets.token_hex(SECRET_BYTES))
+        secret = ws.write(projects.keep_secret, secrets.token_hex(SECRET_BYTES))
     return TaskKeys(_all_secrets(ws, secret), sorted(pairs))
 
 

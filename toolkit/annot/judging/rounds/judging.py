@@ -74,8 +74,7 @@ class JudgingRound(Round):
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the planned tasks of all who have not left; tasks that were handed on are withdrawn first."""
         if not dry_run:
-            with ws.writing() as session:
-                displayed_content.send_back(session, now=moment_now())
+            ws.write(displayed_content.send_back, now=moment_now())
         outgoing = outgoing_of(ws)
         with ws.reading() as session:
             shown = partial(next_versions, ws, session, why=options.changed, new_screen=options.new_screen)
@@ -102,8 +101,7 @@ class JudgingRound(Round):
         unreachable = on_servers(ws, everyone, withdraw)
         if late:
             notes += _given_back(ws, late)
-            with ws.reading() as session:
-                outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=options.new_screen)
+            outgoing = with_sent_screens(ws, outgoing_of(ws), ws.read(read_versions), new=options.new_screen)
         away = {server.assessor for server in unreachable}
         held_back = answered_late | displayed_content.open_elsewhere(ws, away)
         if held_back:
@@ -360,8 +358,7 @@ class AdjudicationRound(Round):
 
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the tasks of every pair in dispute, query by query."""
-        with ws.reading() as session:
-            outcome = outcomes.outcome_of(session, ws.settings)
+        outcome = ws.read(outcomes.outcome_of, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
         with ws.reading() as session:
@@ -577,8 +574,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
                 gateway.delete_unanswered(project.number, [task.task_id for task in tasks_of[project.project]])
                 tasks_of[project.project] = tasks_on(gateway, project)
             if not tasks_of[project.project]:
-                with ws.writing() as session:
-                    projects.forget_tasks(session, project.project, noted[project.project])
+                ws.write(projects.forget_tasks, project.project, noted[project.project])
 
     _reach_all(ws, names, look, query_id)
     _refuse_answered(query_id, judging, tasks_of)
