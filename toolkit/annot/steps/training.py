@@ -151,7 +151,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     if new_gold != standing and not dry_run:
         ws.write(trials.replace_gold, new_gold)
     if not dry_run:
-        write_file(path, _table(new_gold))
+        write_file(path, write_gold(new_gold))
     return GoldSet(
         pairs=len(new_gold),
         by_facet=dict(sorted(Counter(queries_by_id[gold.query_id].facet for gold in new_gold).items())),
@@ -166,7 +166,7 @@ def _drawn_gold(
     ws: Workspace, path: Path, standing: Sequence[Gold], outcome: Outcome, queries: Collection[Query]
 ) -> list[Gold]:
     """The gold pairs on record, and settled pairs drawn in addition to them."""
-    if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
+    if path.is_file() and path.read_text(encoding="utf-8") != write_gold(standing):
         raise InputError(
             f"{path}: changed since it was last read",
             hint="read it with `annot train gold training/gold.tsv`, or delete it",
@@ -255,10 +255,6 @@ def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
             *(judgement.comment for judgement in outcome.judgements if judgement.pair == (query_id, doc_id)),
         ]
     return ": ".join(filter(None, words))
-
-
-def _table(golden: Sequence[Gold]) -> str:
-    return write_gold(golden)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

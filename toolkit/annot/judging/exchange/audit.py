@@ -87,6 +87,12 @@ def finding_of(
     return AuditFinding(kind, f"{person}: {says}", count, KINDS[kind].do.format(**do), tuple(pairs), last)
 
 
+def _about(kind: str, person: str, pairs: Sequence[str], whose: str = "", **more: Any) -> AuditFinding:
+    """A finding about these pairs of a person. more: as in `finding_of`."""
+    says = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}"
+    return finding_of(kind, person, says, len(pairs), pairs=pairs, **more)
+
+
 def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
     """Everyone's answers and decisions that came too fast, by pseudonym."""
     limit, projects = rushed
@@ -254,11 +260,8 @@ def _findings(
     pairs = sorted(" ".join(audited.questions[key].pair) for key in days_of_questions)
     if pairs:
         whose = _others(kind, audited) if kind in BY_OTHERS else ""
-        says, last = (
-            f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}",
-            max(days_of_questions.values()) or None,
-        )
-        yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs, last=last, push=audited.push, which=which)
+        last = max(days_of_questions.values()) or None
+        yield _about(kind, audited.person, pairs, whose, last=last, push=audited.push, which=which)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -379,16 +382,9 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
         if pair_key(*question) in waiting
         and displays.get(sha256, {}).get("guidelines") != [None, *sent(question, [own_screen])][-1]
     ]
-    yield from _about("unknown guidelines", audited, unknown)
-    yield from _about("earlier guidelines", audited, earlier)
-
-
-def _about(kind: str, audited: AuditedProject, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
-    """The finding about these questions; nothing without any."""
-    if questions:
-        says = f"{counted(len(questions), KINDS[kind].noun)} {KINDS[kind].what}"
-        pairs = sorted(" ".join(question.pair) for question in questions)
-        yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs)
+    for kind, questions in {"unknown guidelines": unknown, "earlier guidelines": earlier}.items():
+        if questions:
+            yield _about(kind, audited.person, sorted(" ".join(question.pair) for question in questions))
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
