@@ -19,29 +19,11 @@ from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, tasks
 from annot.labelstudio import tasks as studio_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, ReadAnnotation, StudioTask
+from annot.store import answers as store_answers
 from annot.store import people, projects, trials
-from annot.store.answers import (
-    JUDGEMENTS,
-    Ruling,
-    SourcedAnswer,
-    TextRuling,
-    add_returned,
-    add_rulings,
-    count_corrected_texts,
-    read_returned,
-)
+from annot.store import shown as stored
 from annot.store.models import Project, Session
 from annot.store.pools import documents_by_query, read_queries, withdrawn_ids
-from annot.store.shown import (
-    Display,
-    ShownTasks,
-    content,
-    display_parts,
-    read_shown,
-    read_versions,
-    subject_and_language,
-    texts_in,
-)
 from annot.study import guidelines, judged_texts
 from annot.study.outcome import answered_of
 from annot.study.shown_versions import with_text
@@ -57,7 +39,7 @@ WHY_AGAIN = ENGLISH("task.corrected")
 
 
 def decide(
-    session: Session, pairs: Collection[judged_texts.Pair], ruling: Ruling, *, why: str, now: str
+    session: Session, pairs: Collection[judged_texts.Pair], ruling: store_answers.Ruling, *, why: str, now: str
 ) -> tuple[tuple[judged_texts.JudgedTexts, ...], tuple[PairReturn, ...]]:
     """Put the decision on these pairs on record; pairs with the same decision already stay as they are.
 
@@ -83,11 +65,11 @@ def decide(
             hint="nothing was changed; `annot corpus corrected` lists the pairs",
         )
     newest = {text_id: versions[-1] for text_id, versions in judged_texts.corrected_versions(session).items()}
-    add_rulings(
+    store_answers.add_rulings(
         session,
         (
             # Whatever the machine's clock says, the decision comes after the correction.
-            TextRuling(
+            store_answers.TextRuling(
                 *judged_pair.pair, text_id, text.sha256, ruling, why, max(now, text.since, key=datetime.fromisoformat)
             )
             for judged_pair in new
@@ -115,8 +97,8 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
     Answers may come in after the decision, to tasks that were open when it was made.
     """
     left = people.who_left(session)
-    returned = list(read_returned(session))
-    known: list[PairReturn | Judgement | Assignment] = [*returned, *JUDGEMENTS.records(session)]
+    returned = list(store_answers.read_returned(session))
+    known: list[PairReturn | Judgement | Assignment] = [*returned, *store_answers.JUDGEMENTS.records(session)]
     known += people.read_assignments(session)
     taken = {(*answer.pair, answer.assessor, answer.occasion) for answer in known}
     new = []
@@ -131,7 +113,7 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
             occasion = 1 + max(key[-1] for key in taken if key[:-1] == (*pair.pair, answer.person))
             new.append(PairReturn(*pair.pair, answer.person, occasion, WHY_AGAIN, now))
     for back in new:
-        add_returned(session, back)
+        store_answers.add_returned(session, back)
     return tuple(new)
 
 
@@ -178,7 +160,7 @@ def withdraw_earlier_texts(
         return set()
     server = gateway.identity()
     with ws.reading() as session:
-        if not count_corrected_texts(session):
+        if not store_answers.count_corrected_texts(session):
             return set()
         rows = projects.sent_projects(session, round=outgoing[0].part.stored)
         recorded = answered_of(session)
@@ -237,18 +219,20 @@ MARKS = ("topic_labels", "document_labels", "query_sentences")
 def as_displayed(
     session: Session,
     project: int,
-    displays: Mapping[PairKey, Display],
+    displays: Mapping[PairKey, stored.Display],
     tasks: Mapping[PairKey, Payload],
     untouched: Iterable[StudioTask],
-) -> dict[PairKey, Display]:
+) -> dict[PairKey, stored.Display]:
     """The displays of tasks after a push; tasks that the push left as they were keep their texts and marks.
 
     displays, tasks: as they are sent. untouched: tasks that were on the server before and stayed there.
     """
     displayed = dict(displays)
     keys = {studio_tasks.pair_key(*question): question for question in displays}
-    noted = {question: history[-1][1] for question, history in read_shown(session, project).by_task.items() if history}
-    earlier = display_parts(session, noted.values())
+    noted = {
+        question: history[-1][1] for question, history in stored.read_shown(session, project).by_task.items() if history
+    }
+    earlier = stored.display_parts(session, noted.values())
     for task in untouched:
         question = keys.get(task.key or "")
         if question is None or (noted_parts := earlier.get(noted.get(question, ""))) is None:
@@ -264,7 +248,7 @@ def as_displayed(
 
 def with_texts_on_server(
     session: Session,
-    shown: ShownTasks,
+    shown: stored.ShownTasks,
     readings: Sequence[ReadAnnotation],
     tasks: Mapping[PairKey, PulledTask],
     counting: Collection[tuple[PairKey, str]],
@@ -275,13 +259,15 @@ def with_texts_on_server(
     noted anything, a backup may be older than the push, and the clocks of two machines differ. An answer on a text that
     is not on record does not count. counting: question and annotation of the answers on record that count.
     """
-    corrected = judged_texts.corrected_versions(session) if count_corrected_texts(session) else {}
+    corrected = judged_texts.corrected_versions(session) if store_answers.count_corrected_texts(session) else {}
     looked_at = [reading for reading in readings if corrected or (reading.asked, reading.annotation) not in counting]
     if not looked_at:
         return list(readings)
     topics = judged_texts.paper_topics(session)
     displays = shown.displays(session, [reading.shown_sha256 for reading in looked_at])
-    bodies = content(session, {sha256 for display in displays.values() for sha256 in texts_in(display) if sha256})
+    bodies = stored.content(
+        session, {sha256 for display in displays.values() for sha256 in stored.texts_in(display) if sha256}
+    )
 
     def of_server(reading: ReadAnnotation) -> ReadAnnotation:
         display = displays.get(reading.shown_sha256 or "", {})
@@ -329,7 +315,7 @@ _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
 
 def words_on_record(session: Session) -> tuple[Words, ...]:
     """The words that tasks may have been sent with: the program's English ones, and every version on record."""
-    versions = read_versions(session, "words").values()
+    versions = stored.read_versions(session, "words").values()
     return (ENGLISH, *(recorded_words(json.loads(version.body)) for history in versions for version in history))
 
 
@@ -341,7 +327,7 @@ class RecordedDisplays:
     """Everything that a project's tasks may show, in every version that was ever on record."""
 
     def __init__(self, ws: Workspace, session: Session, project: Project, questions: Collection[PairKey]) -> None:
-        shown = read_shown(session, project.project)
+        shown = stored.read_shown(session, project.project)
         histories = {question: shown.by_task.get(question) or shown.composed(question) for question in questions}
         bodies = shown.displays(session, {sha256 for history in histories.values() for _, sha256 in history})
         self.project, self.per_pair = project, ws.settings.judging.per_pair
@@ -351,15 +337,15 @@ class RecordedDisplays:
         }
         """Displays of each task, by part; none if its texts are not on record."""
         values = (value for several in self.displays.values() for display in several for value in display.values())
-        self.contents = content(session, {value for value in values if isinstance(value, str)})
+        self.contents = stored.content(session, {value for value in values if isinstance(value, str)})
         """Contents of the parts, by hash."""
         self.queries = {query.query_id: query for query in read_queries(session)}
-        versions = read_versions(session, "scale", "guidelines")
+        versions = stored.read_versions(session, "scale", "guidelines")
         self.definitions: dict[str, set[str]] = {}
         """Definitions of each facet in every version of its guidelines, in every language."""
         for (part, subject), history in versions.items():
             if part == "guidelines":
-                known = self.definitions.setdefault(subject_and_language(subject)[0], set())
+                known = self.definitions.setdefault(stored.subject_and_language(subject)[0], set())
                 known.update(guidelines.definition_of(version.body) for version in history)
         self.words = words_on_record(session)
         recorded = [json.loads(scale.body) for scale in versions.get(("scale", ""), ())]
@@ -368,11 +354,11 @@ class RecordedDisplays:
     def _read_grades(self, session: Session, scales: Sequence[Sequence[str]]) -> None:
         """Read the grades that tasks may show. scales: all versions of the names of grades."""
         project = self.project
-        answers: Iterable[SourcedAnswer[Judgement]] = ()
+        answers: Iterable[store_answers.SourcedAnswer[Judgement]] = ()
         self.gold: dict[judged_texts.Pair, set[str]] = {}
         """Gold grades in words, by pair."""
         if project.round == "adjudicate":
-            answers = JUDGEMENTS.answers(session)
+            answers = store_answers.JUDGEMENTS.answers(session)
         elif project.round == "train-feedback":
             answers = trials.read_every_answer(session, project.assessor)
             for row in trials.read_gold(session):
@@ -389,7 +375,7 @@ class RecordedDisplays:
                 for words in self.words
             )
 
-    def task(self, question: PairKey, display: Display) -> dict[str, Any]:
+    def task(self, question: PairKey, display: stored.Display) -> dict[str, Any]:
         """The task of judging, made from a display on record."""
         query, topic = self.queries[question.query_id], self.contents[display["topic"]]
         facet = self.contents.get(display.get("facet", ""), "null")
@@ -413,7 +399,7 @@ class RecordedDisplays:
             words=self.words_of(display),
         )
 
-    def words_of(self, display: Display) -> Words:
+    def words_of(self, display: stored.Display) -> Words:
         """The words of a display."""
         body = self.contents.get(display.get("words", ""))
         return ENGLISH if body is None else recorded_words(json.loads(body))
@@ -478,7 +464,7 @@ def changed_tasks(
     with ws.reading() as session:
         why = {
             back.asked: back.why
-            for back in read_returned(session)
+            for back in store_answers.read_returned(session)
             if project.round == "judge" and back.assessor == project.assessor
         }
         record = RecordedDisplays(ws, session, project, {*questions.values()})
