@@ -18,26 +18,8 @@ from annot.formats import trec
 from annot.formats.input_files import json_lines, table_lines
 from annot.formats.judgements_file import OF_JUDGEMENT, decided
 from annot.labelstudio.studio_records import Payload
-from annot.store import facet_labels, people, pools, projects, runs, trials
-from annot.store.answers import (
-    ADJUDICATIONS,
-    JUDGEMENTS,
-    SourcedAnswer,
-    count_corrected_texts,
-    has_displays,
-    sources_of_judgements,
-)
-from annot.store.models import (
-    CorpusVersion,
-    ImportedSource,
-    Notice,
-    Plan,
-    PoolSample,
-    Project,
-    Session,
-    StoredRun,
-    WithdrawnDocument,
-)
+from annot.store import answers as store_answers
+from annot.store import facet_labels, models, people, pools, projects, runs, trials
 from annot.store.people import read_notices
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
 from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
@@ -66,24 +48,24 @@ class Snapshot:
     rankings_sha256: dict[str, str]
     """Hash of the rankings behind each pool, by topic."""
     people: tuple[Assessor, ...]
-    plan: Plan | None
+    plan: models.Plan | None
     assignments: tuple[Assignment, ...]
     outcome: Outcome
     sources: tuple[str, ...]
     """Sources of the judgements, by their names in the store."""
-    projects: tuple[Project, ...]
+    projects: tuple[models.Project, ...]
     splits: dict[str, dict[str, tuple[str, ...]]]
-    runs: tuple[StoredRun, ...]
-    imports: tuple[ImportedSource, ...]
+    runs: tuple[models.StoredRun, ...]
+    imports: tuple[models.ImportedSource, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Facts of training and sub-study, by name."""
     trial_pairs: frozenset[Pair] = frozenset()
     """Pairs of training, hidden gold and sub-study, which people answer without knowing the grade."""
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[models.Notice, ...] = ()
     """Notices about the publication of people's words, the oldest first."""
     texts: dict[str, Topic] = field(default_factory=dict)
     """The topics that are texts, by id; all others are papers."""
-    sample: PoolSample | None = None
+    sample: models.PoolSample | None = None
     """Sample of the pools; None if all pairs are judged."""
     judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
     """Answered pairs with a corrected text."""
@@ -190,11 +172,11 @@ def read_snapshot(ws: Workspace) -> Snapshot:
         return snapshot_of(session, ws)
 
 
-Limit = Callable[[Session, Snapshot], Snapshot]
+Limit = Callable[[models.Session, Snapshot], Snapshot]
 """Function that limits a study to a part of it."""
 
 
-def whole(_session: Session, snapshot: Snapshot) -> Snapshot:
+def whole(_session: models.Session, snapshot: Snapshot) -> Snapshot:
     """The study without any limit."""
     return snapshot
 
@@ -205,7 +187,10 @@ def read_for_release(ws: Workspace, limit: Limit = whole) -> tuple[Snapshot, Rel
     with ws.reading() as session:
         snapshot = limit(session, snapshot_of(session, ws))
         refuse_unjudged(snapshot)
-        recorded: tuple[SourcedAnswer[Any], ...] = (*JUDGEMENTS.read(session), *ADJUDICATIONS.read(session))
+        recorded: tuple[store_answers.SourcedAnswer[Any], ...] = (
+            *store_answers.JUDGEMENTS.read(session),
+            *store_answers.ADJUDICATIONS.read(session),
+        )
         return snapshot, ReleaseRecords(
             labels={paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, snapshot.pooled)},
             task_ids=frozenset(
@@ -228,16 +213,16 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
         raise no_judgements()
 
 
-def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+def text_versions(session: models.Session) -> dict[str, tuple[ShownVersion, ...]]:
     """The versions of the papers that were corrected, by id, the oldest first."""
-    if not count_corrected_texts(session):
+    if not store_answers.count_corrected_texts(session):
         return {}
     from annot.study.judged_texts import corrected_versions
 
     return corrected_versions(session)
 
 
-def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
+def snapshot_of(session: models.Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
     texts = texts_of(session)
     outcome = outcome_of(session, ws.settings, texts=texts)
@@ -254,7 +239,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         rushed=rushed_pairs(session, outcome),
         judged_texts=texts,
         text_versions=text_versions(session),
-        sources=tuple(sorted(sources_of_judgements(session))),
+        sources=tuple(sorted(store_answers.sources_of_judgements(session))),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         runs=runs.read_runs(session),
@@ -312,7 +297,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
 
-def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
+def _numbers(session: models.Session) -> dict[Judgement, dict[str, int]]:
     """Numbers of the versions by which each judgement was given, for content that was shown in several versions."""
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
@@ -320,9 +305,9 @@ def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
     return numbers_of_answers(_displays(session), numbers, pools.read_queries(session))
 
 
-def _displays(session: Session) -> dict[Judgement, Display]:
+def _displays(session: models.Session) -> dict[Judgement, Display]:
     """The display of each answer's task when it was given, if it is known."""
-    judged = JUDGEMENTS.current(session) if has_displays(session) else ()
+    judged = store_answers.JUDGEMENTS.current(session) if store_answers.has_displays(session) else ()
     bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
     return {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
 
@@ -365,7 +350,7 @@ def export_qrels(
     return outcome.qrels
 
 
-def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
+def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
     """The text of the qrels of each version of the corpus before the newest, which goes on record.
 
     Once a later version has begun and all pairs of a version are closed, its qrels never change. A version with open
@@ -387,7 +372,7 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
-def came_with(session: Session) -> dict[Pair, str | None]:
+def came_with(session: models.Session) -> dict[Pair, str | None]:
     """Version of the corpus with which each pair came into the pools; None is the first."""
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
     return {
@@ -397,7 +382,7 @@ def came_with(session: Session) -> dict[Pair, str | None]:
     }
 
 
-def documents_in(session: Session, version: str) -> dict[str, tuple[str, ...]]:
+def documents_in(session: models.Session, version: str) -> dict[str, tuple[str, ...]]:
     """Documents of the pools in a version of the corpus, by query, in the order drawn.
 
     Raises InputError for a version that is not on record.
@@ -411,9 +396,9 @@ def documents_in(session: Session, version: str) -> dict[str, tuple[str, ...]]:
 
 
 def has_pair(
-    versions: tuple[CorpusVersion, ...],
+    versions: tuple[models.CorpusVersion, ...],
     came: Mapping[Pair, str | None],
-    withdrawn: Mapping[str, WithdrawnDocument],
+    withdrawn: Mapping[str, models.WithdrawnDocument],
     version: str,
     pair: Pair,
 ) -> bool:
