@@ -36,7 +36,8 @@ from annot.ranking import count_vectors, word_vectors
 from annot.ranking.corpus import Corpus, Field
 from annot.ranking.methods import RankingInputs, WordSource, rank_all
 from annot.ranking.word_vectors import WordVectors
-from annot_csfcube.files import is_release_file, read_release
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import read_release
 from command import Command
 from indexed import corpus_of, decomposed, inputs_of, rank_pool
 from judged_whole import read_cranfield

@@ -16,7 +16,8 @@ import numpy as np
 from annot.base.array_files import Array
 from annot.base.records import CITED, Judgement, ScoredDoc, ranked
 from annot.base.settings import Settings
-from annot_csfcube.files import is_release_file, read_release
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import read_release
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer

@@ -13,7 +13,7 @@ from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
 from annot.measuring import measured, study_analyses
-from annot.measuring.agreement.estimates import _first_names, _why_no_summary
+from annot.measuring.agreement.estimates import _first_names, _reason_no_summary
 from annot.measuring.evaluation.comparisons import Score, ToppedUp
 from annot.measuring.evaluation.measures import QueryMeasures
 from annot.measuring.reusability import _papers_needed
@@ -211,7 +211,7 @@ def test_three_queries_are_named_and_the_others_counted(names: str, said: str) -
     ],
 )
 def test_a_summary_needs_more_than_half_of_the_queries(defined: int, queries: int, reason: str | None) -> None:
-    found = _why_no_summary(defined, queries)
+    found = _reason_no_summary(defined, queries)
     assert (None if found is None else found.reason) == reason
 
 

@@ -44,7 +44,7 @@ def test_the_order_of_judging_is_that_of_the_clock_if_all_have_a_time(
 def test_who_was_asked_and_who_gave_a_grade_are_counted() -> None:
     found = outcome(planned={("q1", "d1"): ("a1", "a2"), ("q1", "d2"): ("a1",)})
     answers = [judged("d1", "a1", 1), judged("d1", "a3", 2), judged("d2", "a3", 0)]
-    assert measured._asked(found, answers) == (
+    assert measured._judgement_counts(found, answers) == (
         JudgementCount("a1", 2, 1),
         JudgementCount("a2", 1, 0),
         JudgementCount("a3", 2, 2),
@@ -112,7 +112,7 @@ def test_runs_of_the_pools_lose_what_came_later_and_whole_ones_keep_it() -> None
     )
     docs = (ScoredDoc("d1", 2.0), ScoredDoc("d3", 1.0))
     runs = {tag: {"p1-aim": docs} for tag in ("own", "whole", "cut", "bare", "unknown")}
-    found = measured._as_they_were(snapshot, runs, {("p1-aim", "d3")})
+    found = measured._earlier_rankings(snapshot, runs, {("p1-aim", "d3")})
     assert {tag: len(of["p1-aim"]) for tag, of in found.items()} == {
         **{"own": 1, "whole": 2, "cut": 1, "bare": 1, "unknown": 2}
     }

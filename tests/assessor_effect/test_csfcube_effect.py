@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from annot.base.records import Qrel, Ranking
 from annot.base.settings import Settings
-from annot_csfcube.files import Release, is_release_file, read_release
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import Release, read_release
 from graded_runs import SETTINGS, Runs, assessor_effect_on_runs, comparison, means
 from indexed import inputs_of, rank_pool
 from measured_runs import evaluate

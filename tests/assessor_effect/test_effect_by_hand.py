@@ -14,9 +14,9 @@ from annot.measuring.assessor_effect import (
     gradings_of,
     means_of,
     no_tau,
+    random_assessor_rankings,
     seen,
     ways_of,
-    with_random_assessors,
 )
 from graded_runs import SETTINGS, cell
 
@@ -93,7 +93,7 @@ def test_the_order_of_each_choice_is_compared_with_the_final_one() -> None:
     same, turned, reversed_, tied = FINAL, FINAL[[0, 2, 1]], FINAL[::-1], np.full((3, 6), 0.3)
     values = np.stack([same, turned, reversed_, tied], axis=1)
     settings = replace(SETTINGS, n_random=4, level=0.5)
-    found = with_random_assessors(values, FINAL, PAPERS, ["x", "y", "z"], settings)
+    found = random_assessor_rankings(values, FINAL, PAPERS, ["x", "y", "z"], settings)
     # Kendall's tau of three: 1, 1/3 and -1; of the tie there is none.
     assert found.tau == pytest.approx((1 + 1 / 3 - 1) / 3)
     assert found.tau_min == pytest.approx(-1)
@@ -117,7 +117,7 @@ def test_a_turn_that_is_significant_under_the_choice_alone_is_a_swap() -> None:
     clear = np.stack([np.full(6, 0.4), np.full(6, 0.6)])
     vague = np.stack([np.full(6, 0.5), 0.5 + noise])
     values = np.stack([clear, vague], axis=1)
-    found = with_random_assessors(values, final, PAPERS, ["b", "a"], replace(SETTINGS, n_random=2))
+    found = random_assessor_rankings(values, final, PAPERS, ["b", "a"], replace(SETTINGS, n_random=2))
     (swap,) = found.swaps
     assert (swap.better, swap.worse, swap.n_reversed, swap.n_significant) == ("b", "a", 2, 1)
     assert swap.final.mean == pytest.approx(0.005)
@@ -127,5 +127,7 @@ def test_a_turn_that_is_significant_under_the_choice_alone_is_a_swap() -> None:
 
 
 def test_the_better_run_of_a_swap_is_that_by_the_final_grades() -> None:
-    found = with_random_assessors(FINAL[:2, None, :], FINAL[1::-1], PAPERS, ["x", "y"], replace(SETTINGS, n_random=1))
+    found = random_assessor_rankings(
+        FINAL[:2, None, :], FINAL[1::-1], PAPERS, ["x", "y"], replace(SETTINGS, n_random=1)
+    )
     assert [(one.better, one.worse) for one in found.swaps] == [("y", "x")]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from annot.base.array_files import each_once, integers_of, lists_of, mask_of, numbers, strings_of, truths
+from annot.base.array_files import distinct_rows, integers_of, lists_of, mask_of, numbers, strings_of, truths
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +59,7 @@ def test_an_array_is_read_as_pyarrow_reads_it_also_a_part_of_it() -> None:
 @given(st.lists(st.lists(st.tuples(*[st.sampled_from(["", "a", "b", "é", "éé"])] * 2), max_size=6), max_size=4))
 def test_of_rows_that_come_again_the_first_stay_in_their_order(parts: list[list[tuple[str, str]]]) -> None:
     columns = [pa.chunked_array([[row[at] for row in part] for part in parts], TEXTS) for at in (0, 1)]
-    found = each_once(pa.table(columns, ["one", "other"]))
+    found = distinct_rows(pa.table(columns, ["one", "other"]))
     rows = [row for part in parts for row in part]
     assert [tuple(row.values()) for row in found.to_pylist()] == list(dict.fromkeys(rows))
 

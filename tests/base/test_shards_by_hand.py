@@ -281,9 +281,9 @@ def test_a_worker_has_one_thread_and_the_commands_annot(
     dask.get_worker = lambda: SimpleNamespace(address="tcp://w", state=SimpleNamespace(nthreads=threads))
     work = pickle.dumps(squared)
     if fault is None:
-        assert parallel._on_worker(work, 4, tmp_path, version) == 16
-        assert parallel._on_worker(work, 4, tmp_path / "not here", version) == 16
+        assert parallel._run_on_cluster(work, 4, tmp_path, version) == 16
+        assert parallel._run_on_cluster(work, 4, tmp_path / "not here", version) == 16
     else:
         with pytest.raises(InputError) as error:
-            parallel._on_worker(work, 4, tmp_path, version)
+            parallel._run_on_cluster(work, 4, tmp_path, version)
         assert error.value.message == fault

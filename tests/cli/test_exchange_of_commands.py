@@ -36,21 +36,21 @@ def sent(part: str) -> SentProject:
 
 
 def test_a_table_has_the_columns_of_its_kind_of_project() -> None:
-    pulled = judge._by_part([PulledProject("a1", 10, 5, 1, 0, 0, 0, part="judging")])
+    pulled = judge._tables_by_project([PulledProject("a1", 10, 5, 1, 0, 0, 0, part="judging")])
     assert pulled.split()[:3] == ["assessor", "assigned", "judged"]
-    labels = judge._by_part([PulledLabels("a1", 10, 5, 1, 0, 0, 0, part="labels", sentences=3, queries=2)])
+    labels = judge._tables_by_project([PulledLabels("a1", 10, 5, 1, 0, 0, 0, part="labels", sentences=3, queries=2)])
     assert "sentences" in labels
     assert "sentences" not in pulled
-    pushed = judge._by_part([sent("judging")])
+    pushed = judge._tables_by_project([sent("judging")])
     assert "planned" in pushed
     assert "http://studio.example/projects/1" in pushed
 
 
 def test_tables_have_titles_if_there_are_several() -> None:
-    one, two = judge._by_part([sent("judging")]), judge._by_part([sent("adjudication")])
-    assert judge._by_part([sent("judging"), sent("adjudication")]) == f"judging\n{one}\n\nadjudication\n{two}"
+    one, two = judge._tables_by_project([sent("judging")]), judge._tables_by_project([sent("adjudication")])
+    assert judge._tables_by_project([sent("judging"), sent("adjudication")]) == f"judging\n{one}\n\nadjudication\n{two}"
     assert not one.startswith("judging")
-    assert judge._by_part([]) == ""
+    assert judge._tables_by_project([]) == ""
 
 
 def test_the_gravest_of_several_findings_ends_the_pull(

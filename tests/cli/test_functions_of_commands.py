@@ -130,7 +130,7 @@ def test_what_a_pull_could_not_do_is_noted_and_the_worst_ends_it(
 
     refused = (AnnotError("first"), Worse("second"))
     rows = (PulledProject("a1", 10, 5, 1, 0, 0, 0, part="x"),)
-    monkeypatch.setattr(judge, "_by_part", lambda of: str(len(of)))
+    monkeypatch.setattr(judge, "_tables_by_project", lambda of: str(len(of)))
     monkeypatch.setattr(pull, "pull_sent", lambda *_, **__: (PullResult(rows, ("noted",)), refused))
     found = judge.pull(ws)
     assert found is not None
@@ -152,8 +152,8 @@ def test_pairs_are_returned_one_by_one_or_by_a_file(ws: Workspace) -> None:
 
 def test_an_import_is_of_a_known_kind_and_of_one_file() -> None:
     with pytest.raises(InputError, match="found 2 files, expected one"):
-        prepare._one([FILE, FILE], "csfcube")
-    assert prepare._one([FILE], "csfcube") == FILE
+        prepare._single_file([FILE, FILE], "csfcube")
+    assert prepare._single_file([FILE], "csfcube") == FILE
     with pytest.raises(InputError, match="--as: found 'tables', expected one of"):
         prepare._check_options("tables", set())
     for kind in prepare.OPTIONS:

@@ -10,7 +10,7 @@ import typer
 from annot.base.errors import InputError
 from annot.cli import draw, judge, keep, options, prepare
 from annot.cli.commands import BY_WORDS, MODULES
-from annot.cli.options import file_names, only_with, refuse_beside
+from annot.cli.options import file_names, refuse_beside, refuse_without_condition
 from annot_demo import commands as demonstration
 from annot_systems import commands as training
 from command_line import TREE
@@ -91,9 +91,9 @@ def test_a_name_that_leads_elsewhere_is_refused(name: list[str] | str) -> None:
 
 
 def test_options_are_in_vain_only_where_they_were_typed() -> None:
-    only_with("--words", batch=None, force=False, method=[])
+    refuse_without_condition("--words", batch=None, force=False, method=[])
     with pytest.raises(typer.BadParameter, match="--batch and --per-method can only be used with --words"):
-        only_with("--words", batch=0, force=False, per_method=3)
+        refuse_without_condition("--words", batch=0, force=False, per_method=3)
     refuse_beside("pool add --method", QUERY=None, DOC=[])
     with pytest.raises(InputError, match="`annot pool add --method` cannot be used with QUERY and --run"):
         refuse_beside("pool add --method", QUERY="q", DOC=[], run="file")
@@ -101,9 +101,9 @@ def test_options_are_in_vain_only_where_they_were_typed() -> None:
 
 @pytest.mark.parametrize("url", [None, "https://studio.example.org"])
 def test_an_address_is_taken_as_it_is(url: str | None) -> None:
-    assert options._without_password(url) == url
+    assert options._url_without_password(url) == url
 
 
 def test_an_address_with_a_password_is_refused() -> None:
     with pytest.raises(typer.BadParameter, match="leave them out"):
-        options._without_password("https://ann:secret@studio.example.org")
+        options._url_without_password("https://ann:secret@studio.example.org")

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from annot_csfcube.files import Release, is_release_file
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import Release
 from csfcube_files import PAPERS, POOLS, RANKED, RATINGS, read
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from annot.base.records import Judgement, PoolEntry
 from annot.base.settings import Settings
-from annot_csfcube.files import Material, Release, is_release_file, misfits, read_release, write_csfcube
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import Material, Release, misfits, read_release, write_csfcube
 from demo_collection import demo_material
 
 FACETS = Settings().facets

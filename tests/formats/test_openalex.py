@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import Piece, format_named, format_of
-from annot.formats.corpora.datasets import OPENALEX, turned_back
+from annot.formats.corpora.datasets import OPENALEX, text_of_inverted_index
 
 
 def inverted(text: str) -> dict[str, list[int]]:
@@ -129,14 +129,14 @@ def test_an_index_is_turned_back_whatever_the_order_of_its_words() -> None:
         for place, word in enumerate(text):
             index.setdefault(word, []).append(place)
         mixed = {word: rng.sample(index[word], len(index[word])) for word in rng.sample([*index], len(index))}
-        assert turned_back(mixed, name="abstract") == " ".join(text)
+        assert text_of_inverted_index(mixed, name="abstract") == " ".join(text)
 
 
 def test_positions_without_a_word_are_passed_over_and_a_second_word_at_one_is_left_out() -> None:
-    assert turned_back({"a": [0], "c": [2], "d": [90]}, name="x") == "a c d"
-    assert turned_back({"a": [0, 0, 1], "b": [1, 2]}, name="x") == "a a b"
-    assert turned_back({"a": [], "b": [0]}, name="x") == "b"
-    assert turned_back({"a": []}, name="x") is None
+    assert text_of_inverted_index({"a": [0], "c": [2], "d": [90]}, name="x") == "a c d"
+    assert text_of_inverted_index({"a": [0, 0, 1], "b": [1, 2]}, name="x") == "a a b"
+    assert text_of_inverted_index({"a": [], "b": [0]}, name="x") == "b"
+    assert text_of_inverted_index({"a": []}, name="x") is None
 
 
 @pytest.mark.parametrize(
@@ -158,12 +158,12 @@ def test_an_absurd_index_is_refused_with_what_is_absurd(index: object, found: st
         OPENALEX.paper({**WORK, "abstract_inverted_index": index})
     assert caught.value.message == "abstract_inverted_index cannot be used"
     assert caught.value.faults == (f"abstract_inverted_index: found {found}, expected words with positions",)
-    assert turned_back({"a": [101]}, name="x") == "a"
+    assert text_of_inverted_index({"a": [101]}, name="x") == "a"
 
 
 def test_a_huge_position_costs_nothing() -> None:
     tracemalloc.start()
     with pytest.raises(InputError):
-        turned_back({"a": [10**12]}, name="x")
+        text_of_inverted_index({"a": [10**12]}, name="x")
     assert tracemalloc.get_traced_memory()[1] < 1 << 16
     tracemalloc.stop()

@@ -37,6 +37,7 @@ def test_markup_that_means_something_becomes_signs(markup: str, signs: str) -> N
         (r"$\mathcal{L}(\theta)$", "ℒ(θ)"),
         (r"$O(n \log n)$ for $k=3$, $n$-ary, $10^{-3}$", "O(n log n) for k=3, n-ary, 10⁻³"),
         (r"$$\frac{\alpha}{\beta+1} \leq \sqrt{n}$$", "α/(β+1) ≤ √n"),
+        (r"$\frac{\frac{a}{b}}{c} + \frac{c}{\frac{a}{b}} = \frac{x^{2}}{y}$", "(a/b)/c + c/(a/b) = x²/y"),
         (r"\(x_1^2\) in $\mathbb{R}^d$", "x₁² in ℝ^d"),
         (r"\documentclass[12pt]{minimal} \usepackage{amsmath} \begin{document}$$R^{2}$$\end{document}", "R²"),
         ("$5 and $10, US$5-$10 or $3 million to $5 million", "$5 and $10, US$5-$10 or $3 million to $5 million"),

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Draw, Paper, Pool, PoolEntry, ScoredDoc
-from annot_csfcube.files import Material, Release, is_release_file, read_release, write_csfcube
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import Material, Release, read_release, write_csfcube
 
 RATINGS = "test-pid2anns-csfcube-method.json"
 POOLS = "test-pid2pool-csfcube.json"

@@ -84,7 +84,7 @@ def test_a_missing_column_and_one_nearly_called_so_are_faults() -> None:
     faults = Faults("t")
     data = b"\nquery_id,wy,docid\n1,2,3\n"
     assert read_columns(data, faults, columns=("query_id", "doc_id"), optional=("why", "far_from_all")) == []
-    assert faults.found == ["t:2: found no column 'doc_id'", "t:2: found column 'wy': did you mean 'why'?"]
+    assert faults.found == ["t:2: found no column 'doc_id', but 'docid'", "t:2: found column 'wy': did you mean 'why'?"]
     faults = Faults("t")
     assert read_columns(data, faults, columns=("query_id",), optional=("why",)) == []
     assert faults.found == ["t:2: found column 'wy': did you mean 'why'?"]

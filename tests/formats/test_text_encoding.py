@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.formats import input_files
-from annot.formats.corpora.pieces import BrokenRecord, not_utf8
+from annot.formats.corpora.pieces import BrokenRecord, encoding_fault
 from annot.formats.input_files import encoding_of, text_of
 
 POLISH = "Zażółć gęślą jaźń — naïve “café”, Müller & Søn, 中文 𝒳\n"
@@ -60,8 +60,8 @@ def test_one_broken_place_does_not_change_the_encoding_of_a_file(tmp_path: Path)
     assert encoding_of(path) == "utf-8"
     with text_of(path) as text:
         first, second = text
-    assert not_utf8(first) is None
-    assert not_utf8(second) == BrokenRecord("not UTF-8", ("not UTF-8",), "M\ufffdller\n")
+    assert encoding_fault(first) is None
+    assert encoding_fault(second) == BrokenRecord("not UTF-8", ("not UTF-8",), "M\ufffdller\n")
     assert encoding_of(file_of(tmp_path, "Müller\n".encode() + b"M\xfcller, G\xf6del\n")) == "windows-1252"
 
 
@@ -70,7 +70,7 @@ def test_a_character_cut_off_at_the_end_is_a_broken_place(tmp_path: Path) -> Non
     assert encoding_of(path) == "windows-1252"
     path = file_of(tmp_path, "Müller, Gödel, Søn, 中".encode()[:-1], "longer")
     assert encoding_of(path) == "utf-8"
-    broken = not_utf8(read(path))
+    broken = encoding_fault(read(path))
     assert broken is not None
     assert broken.record.startswith("Müller, Gödel, Søn, ")
 

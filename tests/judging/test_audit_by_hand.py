@@ -164,7 +164,7 @@ def test_answers_that_went_with_a_project_are_those_that_count_and_were_not_give
 ) -> None:
     lines = {(D0, "1"): line(), (D0, "2"): line(), (D1, "3"): line(counts=False), (D2, "4"): line(kept=True)}
     monkeypatch.setattr(audits, "_lines", lambda ws, project: lines)
-    assert audits.lost_with(ws, PROJECT) == 1
+    assert audits.count_lost_answers(ws, PROJECT) == 1
 
 
 def test_answers_by_guidelines_that_nobody_sent_and_open_tasks_beside_old_ones_are_found(

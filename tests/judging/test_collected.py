@@ -148,12 +148,12 @@ def moment(seconds: float) -> str:
 
 def test_what_was_seen_reaches_back_ten_seconds_before_the_latest_change() -> None:
     pulled = [PulledTask(f"q/d{at}", (), moment(at)) for at in (19, 20, 30)]
-    assert collecting._moved_on(None, pulled) == PullCursor(
+    assert collecting._advanced_cursor(None, pulled) == PullCursor(
         3, moment(20), frozenset({("q/d20", moment(20)), ("q/d30", moment(30))})
     )
 
 
 def test_what_was_seen_before_stays_seen_as_long_as_it_may_come_again() -> None:
     before = PullCursor(5, moment(20), frozenset({("q/d20", moment(20)), ("q/d30", moment(30))}))
-    later = collecting._moved_on(before, [PulledTask("q/d31", (), moment(31)), PulledTask("q/none", (), None)])
+    later = collecting._advanced_cursor(before, [PulledTask("q/d31", (), moment(31)), PulledTask("q/none", (), None)])
     assert later == PullCursor(5, moment(21), frozenset({("q/d30", moment(30)), ("q/d31", moment(31))}))

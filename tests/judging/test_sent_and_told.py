@@ -78,9 +78,9 @@ def test_the_opinions_that_are_shown_now_are_those_of_new_tasks_and_of_tasks_tha
     said = {asked: [Judgement(*asked.pair, "a1", 1)] for asked in (FIRST, SECOND)}
     one = outgoing("adjudicate", {FIRST: SHOWN, SECOND: SHOWN, THIRD: SHOWN}, opinions=said)
     there = [StudioTask(1, "x", 0, SHOWN), StudioTask(2, "y", 1, OTHER)]
-    assert sending._now_shown(one, there, {FIRST: 1, SECOND: 2, THIRD: 3}) == {FIRST: said[FIRST]}
-    assert sending._now_shown(one, there, {FIRST: 7, SECOND: 1}) == said
-    assert sending._now_shown(one, there, {}) == {}
+    assert sending._opinions_on_server(one, there, {FIRST: 1, SECOND: 2, THIRD: 3}) == {FIRST: said[FIRST]}
+    assert sending._opinions_on_server(one, there, {FIRST: 7, SECOND: 1}) == said
+    assert sending._opinions_on_server(one, there, {}) == {}
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_late_answers_are_given_back_and_the_plan_is_written_if_it_changed(ws: W
         people.replace_plan(session, plan, plan=Plan("2", 13, RECORDED, 1), handed_on=before)
     late = {"a1": frozenset({D0, D2})}
     # a2 was sent d00, and d02 to nobody.
-    assert judging._given_back(ws, late) == (
+    assert judging._notes_on_late_answers(ws, late) == (
         "a1: keeps 1 pair answered in the meantime",
         "a1: 1 task answered after others had begun; the others' answers count",
     )
@@ -236,7 +236,7 @@ def test_late_answers_are_given_back_and_the_plan_is_written_if_it_changed(ws: W
     file = ws.pools / "plan.jsonl"
     assert len(file.read_text(encoding="utf-8").splitlines()) == 2
     file.unlink()
-    assert judging._given_back(ws, {"a1": frozenset({D2})}) == (
+    assert judging._notes_on_late_answers(ws, {"a1": frozenset({D2})}) == (
         "a1: 1 task answered after others had begun; the others' answers count",
     )
     assert not file.exists()
@@ -338,6 +338,6 @@ def test_planned_pairs_without_an_answer_and_returned_ones_are_open(ws: Workspac
 def test_who_has_not_passed_the_training_is_named() -> None:
     verdicts = {"train/a1": "not passed", "train/a2": "passed", "train/a4": "not finished", "hidden-gold/a3": "failed"}
     on_record = {name: {"verdict": verdict} for name, verdict in verdicts.items()}
-    assert judging._not_passed(on_record, {"a2", "a1", "a3"}) == (
+    assert judging._notes_on_untrained(on_record, {"a2", "a1", "a3"}) == (
         "a1: not passed in the training; see `annot train report`",
     )

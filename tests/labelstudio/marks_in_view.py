@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from annot.base.records import PairKey, Query
 from annot.base.settings import Settings
 from annot.labelstudio.tasks import judge_task
-from annot_csfcube.files import is_release_file, read_release
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import read_release
 
 HELP = "What is asked of each pair stands here, in a line of about the length that a definition of a facet has in use."
 

@@ -348,7 +348,7 @@ def test_those_compared_with_gold_are_unnamed_and_in_order_of_their_figure() -> 
 
     names = {"train/cy": None, "train/zoe": 0.4, "train/ada": 0.6, "hide/bo": 0.1}
     trials = {name: on_record(value) for name, value in names.items()}
-    found = list(collection_facts._against_gold(study(None, trials=trials), "train"))
+    found = list(collection_facts._gold_results(study(None, trials=trials), "train"))
     assert [one["assessor"] for one in found] == ["", "", ""]
     assert [one["value"] for one in found] == [0.4, 0.6, None]
 

@@ -98,7 +98,7 @@ def test_a_run_of_one_grade_is_told_with_its_place() -> None:
 def test_two_hundred_rows_are_shown(rows: int, shown: int, monkeypatch: pytest.MonkeyPatch) -> None:
     long = Table("t", "", ("n",), tuple((at,) for at in range(rows)), "annot", notes=("first.",))
     monkeypatch.setattr(assessors, "_grades", lambda found, words: [long])
-    monkeypatch.setattr(assessors, "_why", lambda found, queries, words: [])
+    monkeypatch.setattr(assessors, "_reason_tables", lambda found, queries, words: [])
     monkeypatch.setattr(assessors, "_work", lambda found, words: [Table("none", "", (), (), "annot")])
     (found,) = assessors.tables(looked(diagnosed=None))
     assert len(found.rows) == shown

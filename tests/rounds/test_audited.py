@@ -6,7 +6,7 @@ import json
 
 import pytest
 from annot.base.errors import MissingInput
-from annot.judging.exchange.audit import Audit, audit, lost_with
+from annot.judging.exchange.audit import Audit, audit, count_lost_answers
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.models import Project
@@ -51,7 +51,7 @@ def test_a_project_that_is_gone_is_named_with_the_answers_that_went_with_it(judg
     )
     assert audited(judged).projects == 2
     a1, a2 = sent_projects(judged)
-    assert [lost_with(judged.ws, one) for one in (a1, a2)] == [10, 10]
+    assert [count_lost_answers(judged.ws, one) for one in (a1, a2)] == [10, 10]
 
 
 def test_a_grade_that_was_filled_in_is_content_that_was_never_sent(sent: World) -> None:

@@ -12,7 +12,7 @@ from annot.base.records import Adjudication, Assessor, Assignment, Gold, Judgeme
 from annot.judging.exchange.collecting import NO_OPTIONS, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject
 from annot.judging.rounds import judging, round_of
-from annot.judging.rounds.trials import TrainingRound, _in_time
+from annot.judging.rounds.trials import TrainingRound, _timely_source
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, TRIALS, SourcedAnswer
@@ -119,12 +119,12 @@ def test_which_gold_grades_can_be_seen_is_noted_before_they_are_sent(planned: Wo
         round.before_sending(session, prepared.outgoing)
         shown = trials.read_trials(session)["train-feedback/a1"]["pairs"]
         assert sorted(map(tuple, shown)) == sorted(order[:2])
-        source = _in_time("a1", session)
+        source = _timely_source("a1", session)
     assert [source(reading(order[0], grade)) for grade in (1, 2)] == ["train", "train-after-feedback"]
     assert source(reading(order[2], 3)) == "train", "its gold grade was never shown"
     with planned.writing() as session:
         trials.put_trial(session, "train-feedback/a1", {"pairs": order})
-        source = _in_time("a1", session)
+        source = _timely_source("a1", session)
     assert source(reading(order[2], 3)) == "train", "it was never answered before"
 
 

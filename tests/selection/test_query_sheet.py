@@ -18,12 +18,12 @@ CELL = st.text(
     st.one_of(st.sampled_from("=+-@'\t\n,;\"＝"), st.characters(exclude_categories=("Cc", "Cs"))),
     min_size=1,
     max_size=12,
-)
+).filter(lambda text: text == text.strip() != "")
 ROW = st.builds(
     lambda paper_id, title, year, rated, chosen, note, abstract: SheetRow(
         paper_id, title, year, "1994-1999", rated[0], rated[1], chosen, note, abstract
     ),
-    CELL.filter(lambda text: bool(text.strip())),
+    CELL,
     CELL,
     st.one_of(st.none(), st.integers(1994, 1999)),
     st.one_of(st.just((None, None)), st.tuples(st.sampled_from(PAPER_TYPES), st.integers(1, 5))),
@@ -75,7 +75,7 @@ def test_instructions_that_were_filled_down_over_are_passed_over_and_named_once(
 
 
 def test_ids_that_look_like_formulas_or_guarded_formulas_come_back_unaltered() -> None:
-    ids = ("=1+1", "'=1+1", "''=1+1", "'", "''", "'plain", "-5", "@x", "\t1")
+    ids = ("=1+1", "'=1+1", "''=1+1", "'", "''", "'plain", "-5", "@x")
     assert tuple(found.paper_id for found in read(written([row(paper_id) for paper_id in ids]))) == ids
 
 
@@ -151,7 +151,7 @@ def test_a_sheet_without_its_columns_its_rows_or_its_form_is_refused() -> None:
             "paper_id,title,year,period,typ,facets\np1,T,1995,1994-1999,resource,method\n",
             ("sheet.csv:1: found no column 'type', but 'typ'", "sheet.csv:1: found no column 'rating'"),
         ),
-        ("", ("sheet.csv: no papers in the sheet",)),
+        ("", ("sheet.csv: an empty file, expected the columns paper_id, period, type, rating, facets",)),
         (written([]), ("sheet.csv: no papers in the sheet",)),
         (
             ",".join(COLUMNS) + '\np1,"never closed,1995,1994-1999,resource,4,method,,\n',

@@ -36,5 +36,5 @@ def test_a_pair_is_a_query_and_a_document_of_the_pool_of_its_paper() -> None:
 
 
 def test_judgements_are_spread_evenly_over_those_whose_speed_is_known() -> None:
-    assert forecast._evenly(10, ["a1", "a2"]) == {"a1": 5.0, "a2": 5.0}
-    assert forecast._evenly(10, []) == {"": 10.0}
+    assert forecast._even_shares(10, ["a1", "a2"]) == {"a1": 5.0, "a2": 5.0}
+    assert forecast._even_shares(10, []) == {"": 10.0}

@@ -40,9 +40,9 @@ def test_only_three_pythons_are_expected(
 
 def test_a_release_is_the_one_of_the_screens() -> None:
     address = "https://s.example.org"
-    (problem,) = check._of_server(address, "0.9")
+    (problem,) = check._server_problems(address, "0.9")
     assert problem.what.startswith(f"Label Studio 0.9, expected {server.VERSION}")
-    assert list(check._of_server(address, server.VERSION)) == []
+    assert list(check._server_problems(address, server.VERSION)) == []
 
 
 def test_the_file_system_is_that_of_the_innermost_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -122,7 +122,9 @@ def test_a_server_is_tried_with_the_strangers_that_it_knows_or_with_the_next_per
         return ()
 
     monkeypatch.setattr(front, "seen_from_outside", seen)
-    assert not [*check._from_outside(ws, {"a1": {"a1@example.org", "a3@example.org", "j1@example.org"}, "a2": ()})]
+    assert not [
+        *check._problems_from_outside(ws, {"a1": {"a1@example.org", "a3@example.org", "j1@example.org"}, "a2": ()})
+    ]
     assert tried == {"a1": ["of-a3", "of-j1"], "a2": ["of-a3"], "a3": ["of-j1"], "j1": ["of-a1"]}
 
 

@@ -98,7 +98,7 @@ def test_a_pull_is_told_in_one_line() -> None:
 
 
 def together(*pulls: PullResult) -> PullResult:
-    return exchange._together(list(zip(ROUNDS.values(), pulls, strict=False)))
+    return exchange._joined_pulls(list(zip(ROUNDS.values(), pulls, strict=False)))
 
 
 def test_notes_name_their_round_if_there_are_several() -> None:
@@ -186,5 +186,7 @@ def test_what_was_withdrawn_before_is_in_the_row_of_its_person() -> None:
     def of(name: str, withdrawn: int) -> SentProject:
         return SentProject(name, 10, 0, 0, withdrawn, 0, "")
 
-    found = exchange._with(PushResult((of("a1", 1), of("a2", 2)), (), ()), [of("a1", 4), of("a3", 5), of("a4", 0)])
+    found = exchange._with_withdrawn(
+        PushResult((of("a1", 1), of("a2", 2)), (), ()), [of("a1", 4), of("a3", 5), of("a4", 0)]
+    )
     assert [(one.assessor, one.withdrawn) for one in found.projects] == [("a1", 5), ("a2", 2), ("a3", 5)]

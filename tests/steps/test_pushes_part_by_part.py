@@ -107,7 +107,7 @@ def test_a_push_that_did_not_bring_everything_is_not_noted(
 
 def test_what_was_withdrawn_before_is_in_the_persons_row_or_in_one_of_its_own() -> None:
     before = [row("a1", withdrawn=3), row("a8", withdrawn=0), row("a9", withdrawn=2)]
-    found = exchange._with(PushResult((row("a1", withdrawn=1), row("a1", withdrawn=0), row("a2"))), before)
+    found = exchange._with_withdrawn(PushResult((row("a1", withdrawn=1), row("a1", withdrawn=0), row("a2"))), before)
     assert [(one.assessor, one.withdrawn) for one in found.projects] == [
         ("a1", 4), ("a1", 0), ("a2", 0), ("a9", 2),
     ]  # fmt: skip

@@ -120,7 +120,7 @@ def test_labels_of_others_stay_on_record_if_the_model_does_not_fit(ws: Workspace
         writer.add(Paper("fixed", "Fixed", ("One.",), 2001))
     with ws.writing() as session:
         given = [facet_labels.FacetLabels("known", ("result",), "predicted:1")]
-        facet_labels.replace_labels(session, given, keep_others=True)
+        facet_labels.replace_labels(session, given, keep=None)
         facet_labels.put_corrections(session, [facet_labels.FacetLabels("fixed", ("method",), "corrected", "2031")])
     found = label(own)
     assert (found.without, found.model, found.model_sha256) == (("bare",), None, None)
@@ -130,22 +130,63 @@ def test_labels_of_others_stay_on_record_if_the_model_does_not_fit(ws: Workspace
     assert (found.agreement, found.carried_sentences) == (None, 0)
     assert origins(ws)["predicted:1"] == 1
     with ws.writing() as session:
-        facet_labels.replace_labels(
-            session, [facet_labels.FacetLabels("bare", ("result",), "predicted:2")], keep_others=True
-        )
+        facet_labels.replace_labels(session, [facet_labels.FacetLabels("bare", ("result",), "predicted:2")], keep=None)
     assert (label(own).without, label(own).misfit) == ((), None)
 
 
 def test_a_fitting_model_writes_all_labels_anew(ws: Workspace) -> None:
     with ws.writing() as session:
-        facet_labels.replace_labels(
-            session, [facet_labels.FacetLabels("gone", ("result",), "predicted:2")], keep_others=True
-        )
+        facet_labels.replace_labels(session, [facet_labels.FacetLabels("gone", ("result",), "predicted:2")], keep=None)
     found = label(ws)
     assert (found.model is not None, found.without, found.misfit) == (True, (), None)
     assert "predicted:2" not in origins(ws)
     assert found.agreement is not None
     assert 0 <= found.agreement <= 1
+
+
+def test_only_new_and_changed_papers_are_labelled_again_with_the_labels_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A twin study without labels on record is labelled whole; corrections of people are in both."""
+    ws, twin = (copied(Small(), "labelled", tmp_path / name) for name in ("study", "twin"))
+
+    def bring(name: str, texts: dict[str, str]) -> None:
+        for of in (ws, twin):
+            with PaperWriter(of.corpus, name=f"{name}.parquet") as writer:
+                for paper_id, text in texts.items():
+                    writer.add(Paper(paper_id, paper_id.title(), (text, "We propose a new method."), 2001))
+
+    labelled: list[str] = []
+
+    def counting(shard: papers.RowGroups, **how: Any) -> pa.RecordBatch:
+        labelled.append(shard.path.stem)
+        return label_shard(shard, **how)
+
+    label_shard = facets.label_shard
+    monkeypatch.setattr(facets, "label_shard", counting)
+    bring("first", {"a": "Cells were counted.", "b": "Cells move."})
+    bring("more", {"c": "Much is unknown."})
+    label(ws)
+    fixed = facet_labels.FacetLabels("a", (LABELS[0], LABELS[0]), "corrected", "2031-01-01")
+    for of in (ws, twin):
+        with of.writing() as session:
+            facet_labels.put_corrections(session, [fixed])
+            facet_labels.remove_labels(session, ["c"])
+    with ws.writing() as session:
+        gone = facet_labels.FacetLabels("gone", ("result",), next(name for name in origins(ws) if ":" in name))
+        facet_labels.put_corrections(session, [gone])
+    bring("new", {"d": "We found more."})
+    labelled.clear()
+    found = label(ws)
+    # Papers that came with labels are read again, for their share that the model gives, too.
+    assert {*labelled} == {"part-00001", "more", "new"}
+    assert found == label(twin)
+    rows = []
+    for of in (ws, twin):
+        with of.reading() as session:
+            rows.append({row.paper_id: row for row in facet_labels.read_labels(session)})
+    assert rows[0] == rows[1]
+    assert (rows[0]["a"], sum(found.by_origin.values())) == (fixed, found.papers)
 
 
 def test_papers_without_labels_leave_the_corpus(ws: Workspace) -> None:

@@ -89,7 +89,7 @@ def test_new_labels_take_the_place_of_all_but_corrections(labelled: Store) -> No
 
 def test_labels_of_papers_not_named_stay_if_that_is_asked(labelled: Store) -> None:
     with labelled.begin() as session:
-        facet_labels.replace_labels(session, [FacetLabels("p2", ("background",), "carried")], keep_others=True)
+        facet_labels.replace_labels(session, [FacetLabels("p2", ("background",), "carried")], keep=None)
     assert labels(labelled) == {"p1": ("method",), "p2": ("background",), "p3": ("result",)}
 
 

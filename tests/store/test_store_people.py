@@ -68,14 +68,14 @@ def test_leaving_and_shares_are_of_the_people_named(study: Store) -> None:
     with study.begin() as session:
         people.set_left(session, "a1", NOW)
         people.set_shares(session, {"a2": 0.5})
-        assert people.who_left(session) == {"a1"}
+        assert people.people_who_left(session) == {"a1"}
         assert {one.assessor: one.share for one in people.read_assessors(session)} == {
             "a1": None,
             "a2": 0.5,
             "z1": None,
         }
         people.set_left(session, "a1", None)
-        assert people.who_left(session) == set()
+        assert people.people_who_left(session) == set()
 
 
 def test_the_same_plan_again_keeps_its_moment_and_another_does_not(study: Store) -> None:

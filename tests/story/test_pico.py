@@ -17,7 +17,8 @@ from annot.store.database import open_store
 from annot.store.models import StoredRound
 from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
-from annot_csfcube.files import is_release_file, read_release
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import read_release
 from memory_studio import StudioOfMemory
 from studies import PEOPLE, Pair, Study, add_people, draw_pools
 from study_stages import quietly

@@ -26,7 +26,8 @@ from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_qrels
 from annot.study.workspace import Workspace, write_file
 
-from annot_csfcube.files import CsfcubeFacts, Release, is_release_file, read_release
+from annot_csfcube.contents import is_release_file
+from annot_csfcube.files import CsfcubeFacts, Release, read_release
 
 CORPUS_FILE = "csfcube.parquet"
 

@@ -85,7 +85,7 @@ class ModelServer:
         if not key.isascii() or any(letter.isspace() or not letter.isprintable() for letter in key):
             raise InputError(f"{KEY_VARIABLE} is not a key", hint="set it to the key alone, without spaces and quotes")
         self._settings = settings
-        self._key = _in_any_escape(key) if key else None
+        self._key = _escaped_pattern(key) if key else None
         self._http = httpx.AsyncClient(
             headers={"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {}),
             timeout=settings.timeout,
@@ -147,7 +147,7 @@ async def _read(answer: httpx.Response) -> tuple[str, bool]:
     return content.decode("utf-8", "replace"), False
 
 
-def _in_any_escape(key: str) -> re.Pattern[str]:
+def _escaped_pattern(key: str) -> re.Pattern[str]:
     """A pattern of the key, each letter of which may be plain or escaped as JSON does it."""
     letters = (
         rf"(?:\\{{0,{DEEPEST}}}{re.escape(letter)}|\\{{1,{DEEPEST}}}u00(?i:{ord(letter):02x}))" for letter in key
@@ -437,7 +437,7 @@ class OpinionRequester:
         tokens = about_tokens(prompt) + self.longest
         while not self._over:
             most = self.settings.most_money
-            if most is not None and self.spent + self._most_cost(prompt) > most:
+            if most is not None and self.spent + self._highest_cost(prompt) > most:
                 if not self._under_way:
                     self.stopped = "most_money"
                     return None
@@ -448,13 +448,13 @@ class OpinionRequester:
                 return self._pacing.take_turn(tokens)
         return None
 
-    def _most_cost(self, prompt: str) -> float:
+    def _highest_cost(self, prompt: str) -> float:
         # No tokenizer of bytes makes more tokens of a prompt than it has bytes.
         return cost_of(self.settings, len(prompt.encode()) + FORM_OF_A_CHAT, self.longest)
 
     async def _send(self, question: ToAsk, prompt: str) -> tuple[ModelCall, ServerReply]:
         """One request, on record before it is sent and as soon as it is answered."""
-        most = self._most_cost(prompt)
+        most = self._highest_cost(prompt)
         sent_at = moment_now("milliseconds")
         key = (self.name, *question.pair, question.repeat, question.attempts)
         shown = self.shown_sha256[question.pair]
@@ -467,14 +467,14 @@ class OpinionRequester:
             reply = await self.server.ask(prompt, repeat=question.repeat)
         finally:
             self._under_way -= 1
-        call = self._answered(call, reply, prompt)
+        call = self._completed_call(call, reply, prompt)
         with self.ws.writing() as session:
             stored.note_answer(session, call)
         self.spent += call.cost - most
         self.longest = max(self.longest, call.tokens_out or 0)
         return call, reply
 
-    def _answered(self, call: ModelCall, reply: ServerReply, prompt: str) -> ModelCall:
+    def _completed_call(self, call: ModelCall, reply: ServerReply, prompt: str) -> ModelCall:
         """The request with its result. It keeps its highest cost if the server may have answered unheard."""
         noted = call._replace(state="failed", seconds=reply.seconds, status=reply.status, answer=reply.body)
         if not reply.came:

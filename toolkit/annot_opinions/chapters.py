@@ -85,7 +85,7 @@ def overview(opinions: Sequence[MeasuredOpinion], words: StudyVocabulary = OF_PA
     """One row for each opinion."""
     return table(
         "opinions",
-        [row for opinion in opinions for row in _with_same_versions(opinion)],
+        [row for opinion in opinions for row in _rows_of_opinion(opinion)],
         [
             Column[MeasuredOpinion]("Opinion", lambda row: row.worth.name),
             Column("Model", lambda row: row.worth.model),
@@ -98,7 +98,7 @@ def overview(opinions: Sequence[MeasuredOpinion], words: StudyVocabulary = OF_PA
             Column("Alpha with final grades", lambda row: _alpha(row.worth, FINAL), "alpha_final"),
             Column("with assessors", lambda row: _alpha(row.worth, EACH), "alpha_assessors"),
             Column("assessors with each other", lambda row: _alpha(row.worth, PEOPLE), "alpha_people"),
-            Column("with itself", lambda row: _with_itself(row.worth), "alpha_itself"),
+            Column("with itself", lambda row: _self_agreement(row.worth), "alpha_itself"),
             Column("May replace one", lambda row: _may(row.worth), "may_replace_one"),
             Column("Favours", lambda row: _favours(row.worth), "favours"),
             Column("Cost", lambda row: round(row.standing.cost, 2), "cost"),
@@ -109,7 +109,7 @@ def overview(opinions: Sequence[MeasuredOpinion], words: StudyVocabulary = OF_PA
     )
 
 
-def _with_same_versions(opinion: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
+def _rows_of_opinion(opinion: MeasuredOpinion) -> Iterator[MeasuredOpinion]:
     """The opinion, and a second row on the pairs that people judged by the versions in its prompt."""
     yield opinion
     other_versions = opinion.worth.other_versions
@@ -206,7 +206,7 @@ def _runs(worths: Sequence[Worth], words: StudyVocabulary) -> Table:
                 "Beyond", lambda row: cells.measured(Estimate(row[1].beyond, row[1].interval), cells.POINTS), "beyond"
             ),
             Column("p", lambda row: cells.Number(min(row[1].p_gains, row[1].p_loses), cells.P)),
-            Column("Verdict", lambda row: _of_run(row[1]), "verdict"),
+            Column("Verdict", lambda row: _run_cell(row[1]), "verdict"),
         ],
         caption="opinions.runs",
         words=words,
@@ -221,7 +221,7 @@ def _alpha(worth: Worth, compared_with: str) -> cells.Number | str:
     return cells.measured(figures[0], cells.COEFFICIENT) if figures else cells.NONE
 
 
-def _with_itself(worth: Worth) -> cells.Number | str:
+def _self_agreement(worth: Worth) -> cells.Number | str:
     return (
         cells.NONE if worth.itself is None else cells.measured(worth.itself.figures["alpha_ordinal"], cells.COEFFICIENT)
     )
@@ -231,7 +231,7 @@ def _may(worth: Worth) -> str:
     return {True: "yes", False: "no", None: "not known"}[worth.standing_in.may]
 
 
-def _of_run(run: RunUnderOpinion) -> str:
+def _run_cell(run: RunUnderOpinion) -> str:
     return "gains" if run.gains else "may gain" if run.suspected else "loses" if run.loses else cells.NONE
 
 

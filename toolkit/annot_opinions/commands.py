@@ -61,7 +61,7 @@ def opinion_ask(
         tell=say,
         wait_long=wait,
     )
-    return Output(done, rendered("opinion-asked", done=done), done.notes, finding=step.nothing_came(done))
+    return Output(done, rendered("opinion-asked", done=done), done.notes, finding=step.error_without_answers(done))
 
 
 def _may_leave(url: str) -> bool:

@@ -113,7 +113,7 @@ def agreements(
         facet: _rows([query for query in queries if facet in (query.facet, TOGETHER)], opinion) for facet in names
     }
     return tuple(
-        OpinionAgreement(whom, facet, binarised_at, _between(ratings, scale, binarised_at))
+        OpinionAgreement(whom, facet, binarised_at, _agreement_of_rows(ratings, scale, binarised_at))
         for facet in names
         for binarised_at in binarisations
         for whom, ratings in rows_by_facet[facet].items()
@@ -152,7 +152,7 @@ def with_itself(repeats: Mapping[Pair, Sequence[int]], scale: Scale) -> estimate
     for query_id, repeats_of_query in by_query.items():
         rows = [[*grades, *[np.nan] * (most - len(grades))] for grades in repeats_of_query]
         ratings.append(estimates.RatedPairs(query_id, np.array(rows, dtype=np.float64).T, np.ones(len(rows))))
-    return _between(ratings, scale, None)
+    return _agreement_of_rows(ratings, scale, None)
 
 
 def confusion(
@@ -191,7 +191,7 @@ def _rows(
     return {whom: [ratings for ratings in by_query if ratings.ratings.shape[1]] for whom, by_query in rows.items()}
 
 
-def _between(
+def _agreement_of_rows(
     rows: Sequence[estimates.RatedPairs], scale: Scale, binarised_at: int | None
 ) -> estimates.AgreementOfGradings:
     names = ON_TWO if binarised_at is not None or len(scale.grades) == 2 else ON_ALL_GRADES
@@ -342,8 +342,8 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
             others = graded.copy()
             others[row] = False
             comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
-            model = _off(opinions, query.ratings, others)[comparable]
-            person = _off(query.ratings[row], query.ratings, others)[comparable]
+            model = _distances_to_others(opinions, query.ratings, others)[comparable]
+            person = _distances_to_others(query.ratings[row], query.ratings, others)[comparable]
             nearer, as_near = person <= model + _SAME, model <= person + _SAME
             query_ids = np.full(len(nearer), query.query_id)
             on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, query.weights[comparable])
@@ -355,7 +355,7 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
 _SAME = 1e-9
 
 
-def _off(grades: Array, ratings: Array, others: Mask) -> Array:
+def _distances_to_others(grades: Array, ratings: Array, others: Mask) -> Array:
     """Root of the mean squared distance of each grade to those of the others, shape (N,)."""
     square = np.where(others, (ratings - grades) ** 2, 0.0).sum(axis=0)
     return np.asarray(np.sqrt(square / np.maximum(1, others.sum(axis=0))))
@@ -513,14 +513,14 @@ def worth(
 
 def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
     """First verdict whose rule holds, and the clause that follows the opinion's name."""
-    if (verdict := _without_judgement(figures)) is not None:
+    if (verdict := _verdict_without_judgement(figures)) is not None:
         return verdict
     favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
     if isinstance(favour, Favour) and favour.gaining:
         gain = next(run.beyond for run in favour.runs if run.run == favour.gaining[0])
         return OpinionVerdict.FAVOURS, (
-            f"favours {_and(favour.gaining)}: {favour.gaining[0]} gains {gain:.3f} in {favour.measure} more than the "
-            "other runs do and its errors explain"
+            f"favours {_series(favour.gaining)}: {favour.gaining[0]} gains {gain:.3f} in {favour.measure} more than "
+            "the other runs do and its errors explain"
         )
     alphas = {
         row.whom: _shown(row.between.figures[COMPARED_BY].value)
@@ -528,7 +528,7 @@ def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
         if row.binarised_at is None and row.facet == figures.agreement[-1].facet
     }
     with_people = f"its ordinal alpha with the assessors is {alphas[EACH]}, theirs with each other {alphas[PEOPLE]}"
-    runs, wins = _of_runs(favour), sum(person.wins for person in standing.against)
+    runs, wins = _clause_on_runs(favour), sum(person.wins for person in standing.against)
     won = f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
     if not isinstance(favour, Favour) or not favour.none:
         if behind:
@@ -550,7 +550,7 @@ def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
     )
 
 
-def _without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
+def _verdict_without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
     """Verdict on an opinion that does not judge, or of which too little is known; None for any other."""
     unreadable, declined = (n / max(1, figures.n_pairs) for n in (figures.n_unreadable, figures.n_declined))
     if unreadable + declined > MOST_WITHOUT_GRADE:
@@ -598,11 +598,11 @@ def _same_grade(figures: Worth) -> int | None:
     return grade if share_of_people < times / total else None
 
 
-def _of_runs(favour: Favour | Undefined) -> str:
+def _clause_on_runs(favour: Favour | Undefined) -> str:
     """Clause about the runs of an opinion that is not shown to favour one."""
     if isinstance(favour, Undefined):
         return f"; whether it favours a run is not known: {favour.reason}"
-    losing = f"; but {_and(favour.losing)} {verb(len(favour.losing), 'loses', 'lose')} more" if favour.losing else ""
+    losing = f"; but {_series(favour.losing)} {verb(len(favour.losing), 'loses', 'lose')} more" if favour.losing else ""
     if favour.none:
         assert favour.visible is not None
         return (
@@ -611,7 +611,7 @@ def _of_runs(favour: Favour | Undefined) -> str:
         )
     needed = "no number of topics" if favour.topics_needed is None else f"about {favour.topics_needed} topics"
     if favour.suspected:
-        names = _and(favour.suspected)
+        names = _series(favour.suspected)
         return f"; {names} may gain more under its grades than its errors explain; {needed} would show it{losing}"
     return (
         f"; with {counted(favour.n_topics, 'topic')}, a favour of {_points(favour.tolerance)} of {favour.measure} for "
@@ -627,5 +627,5 @@ def _shown(value: Value | None) -> str:
     return "not known" if value is None or isinstance(value, Undefined) else f"{value:.2f}"
 
 
-def _and(names: Sequence[str]) -> str:
+def _series(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -109,7 +109,7 @@ def worth_of(
     def compared(answered: Mapping[Pair, list[int | None]]) -> Worth:
         return worth(asked.name, asked.model, answered, judged, declined=declined & answered.keys(), related=related)
 
-    overall, others = compared(answers), _by_other_versions(snapshot, shown)
+    overall, others = compared(answers), _pairs_on_other_versions(snapshot, shown)
     if not others:
         return overall
     within = compared({pair: grades for pair, grades in answers.items() if pair not in others})
@@ -118,7 +118,7 @@ def worth_of(
     return replace(overall, other_versions=OtherVersions(what, pairs, within.n_compared, within if enough else None))
 
 
-def _by_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dict[Pair, set[str]]:
+def _pairs_on_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dict[Pair, set[str]]:
     """Pairs that people judged by another version of something than the model was given, and the parts that differ.
 
     shown: contents of the prompt by pair. A judgement without a record of its task's contents, such as an imported one,

@@ -249,7 +249,7 @@ class OpinionStatus:
         return self.named or 0 < self.planned == self.planned_answered
 
     @property
-    def why_not_reported(self) -> str:
+    def reason_not_reported(self) -> str:
         """The pairs that a trial lacks, and the setting that includes it all the same."""
         return (
             f"it has answered {self.planned_answered} of {counted(self.planned, 'planned pair')}; to include it, set "

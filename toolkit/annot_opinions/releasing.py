@@ -37,7 +37,7 @@ def released_opinions(released: ReleasedStudy) -> ReleasedPart:
     files = opinion_files(reported, study.snapshot, study.terms, currency=study.settings.forecast.currency)
     return ReleasedPart(
         {path: text.encode("utf-8") for path, text in files.items()},
-        told=tuple(f"the opinion {standing.name} is left out: {standing.why_not_reported}" for standing in trials),
+        told=tuple(f"the opinion {standing.name} is left out: {standing.reason_not_reported}" for standing in trials),
         texts=tuple(("why a model was asked early", why) for opinion in on_record for _, _, why in opinion.asked.early),
         versions=frozenset(sha256 for display in displays for sha256 in texts_in(display) if sha256),
     )

@@ -31,16 +31,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers
-from annot.base.stats.inference import (
-    POWER,
-    least_effect,
-    max_t_tests,
-    mean_interval,
-    parts_of_mean,
-    power_of,
-    units_needed,
-)
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.measures import Family
 
@@ -244,15 +236,15 @@ class RankedPairs:
         excess = (rests - rests.mean(axis=0)) * len(rests) / (len(rests) - 1)
         p_values, critical = [], math.inf
         for sign in (-1, 1):
-            parts = parts_of_mean(sign * excess - rule.least, self.topics)
-            tests = max_t_tests(parts, alpha=1 - rule.level, permutations=rule.permutations, seed=rule.seed)
+            parts = inference.parts_of_mean(sign * excess - rule.least, self.topics)
+            tests = inference.max_t_tests(parts, alpha=1 - rule.level, permutations=rule.permutations, seed=rule.seed)
             p_values.append(np.where(parts.mean(axis=1) > 0, tests.p_values, 1.0).tolist())
             critical = tests.critical
         by_people, by_model = self._means(self.final, rule), self._means(opinion, rule)
         topics = self.topics if n_topics < len(self.topics) else None
         runs = []
         for row, (tag, p_loses, p_gains) in enumerate(zip(self.tags, *p_values, strict=True)):
-            interval = mean_interval(excess[row], level=rule.level, least=-2, most=2, topics=topics)
+            interval = inference.mean_interval(excess[row], level=rule.level, least=-2, most=2, topics=topics)
             gains, loses = (p <= 1 - rule.level + _ROUNDING for p in (p_gains, p_loses))
             runs.append(
                 RunUnderOpinion(
@@ -347,10 +339,10 @@ def _visible(
     alpha, visible = (1 - rule.level) / len(spreads), None
     if math.isfinite(critical):
         alpha = 2 * float(stdtr(n_topics - 1, -critical))
-        low, high = 0.0, float(spreads.max()) * least_effect(n_topics, critical=critical)
+        low, high = 0.0, float(spreads.max()) * inference.least_effect(n_topics, critical=critical)
         while high - low > _ROUNDING:
             middle = (low + high) / 2
-            enough = power_of(n_topics, middle / spreads, critical=critical) >= POWER
+            enough = inference.power_of(n_topics, middle / spreads, critical=critical) >= inference.POWER
             low, high = (low, middle) if enough else (middle, high)
         visible = rule.least + high
     favours = [max(0.0, rule.tolerance - rule.least) / spreads]
@@ -360,7 +352,7 @@ def _visible(
         if run.suspected
     ]
     at_least = n_topics + 1 if len(favours) > 1 else 0
-    needed = [units_needed(effects, alpha=alpha, fewest=max(at_least, FEWEST_TOPICS)) for effects in favours]
+    needed = [inference.units_needed(effects, alpha=alpha, fewest=max(at_least, FEWEST_TOPICS)) for effects in favours]
     return visible, None if None in needed else max(number for number in needed if number is not None)
 
 

@@ -194,7 +194,7 @@ def ask(
     )
 
 
-def nothing_came(done: AskedOpinion) -> ModelError | None:
+def error_without_answers(done: AskedOpinion) -> ModelError | None:
     """The error if none of the questions got an answer that could be read."""
     if not done.asked or done.readable or done.stopped:
         return None
@@ -255,7 +255,7 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         record = record._replace(prompts=frames, since=before.since, early=before.early)
     with ws.reading() as session:
         questions = _open_questions(session, pairs, settings, calls, prompts)
-    notes = [*_of_texts(put_off, questions, calls)]
+    notes = [*_notes_on_texts(put_off, questions, calls)]
     return _Prepared(settings, record, prompts, pairs, questions, notes, asking.longest_answer(settings, calls), early)
 
 
@@ -294,7 +294,7 @@ def _open_questions(
     return asking.open_questions(pairs, settings.repeats, calls, is_settling=is_settling)
 
 
-def _of_texts(
+def _notes_on_texts(
     put_off: Collection[Pair], questions: Iterable[asking.ToAsk], calls: Iterable[ModelCall]
 ) -> Iterator[str]:
     """Notes on corrected texts: pairs that are asked about again, and pairs that are left out for now."""
@@ -487,7 +487,7 @@ def notes(ws: Workspace, found: Iterable[MeasuredOpinion]) -> Iterator[str]:
         on_record = runs.read_runs(session)
     for standing in (opinion.standing for opinion in found):
         if not standing.reported:
-            yield f"{standing.name} is not in report, datasheet and release: {standing.why_not_reported}"
+            yield f"{standing.name} is not in report, datasheet and release: {standing.reason_not_reported}"
         if standing.set_aside:
             yield (
                 f"{standing.name}: {counted(standing.set_aside, 'pair')} set aside, because the model read another "

@@ -29,20 +29,6 @@ from annot.study.workspace import Workspace, check_files, write_file
 
 from annot_systems import training_examples
 from annot_systems.citing_texts import CitingText, read_citing_texts
-from annot_systems.training_examples import (
-    DEV,
-    TRAIN,
-    Example,
-    Examples,
-    Recipe,
-    as_record,
-    cloze,
-    contexts_of,
-    pairs_of_contexts,
-    split,
-    triplets,
-    with_negatives,
-)
 from annot_systems.training_loop import EncoderTrainer, Length, Point, Tell, TrainingState, length_of
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -107,7 +93,7 @@ class WrittenExamples:
 
 def write_examples(
     ws: Workspace,
-    recipe: Recipe,
+    recipe: training_examples.Recipe,
     *,
     contexts: Path | None,
     out: Path,
@@ -138,7 +124,7 @@ def write_examples(
             )
         else:
             train, held_out = sampler.of_cocitations(training_examples.read_contexts(contexts))
-        held_out, alone = with_negatives(held_out, seed=seed)
+        held_out, alone = training_examples.with_negatives(held_out, seed=seed)
         sampler.left_out.update(alone)
     first = list(itertools.islice(train, 1))
     if not first or (dev_share and not held_out):
@@ -147,13 +133,13 @@ def write_examples(
             faults=[f"{count:,} left out: {reason}" for reason, count in sampler.left_out.most_common() if count],
             hint=f"add papers{' or contexts' if contexts else ''}, or change --dev-share",
         )
-    n_held_out = _written(out / DEV, held_out, dry_run=dry_run)
-    n_train = _written(out / TRAIN, itertools.chain(first, train), dry_run=dry_run)
+    n_held_out = _written(out / training_examples.DEV, held_out, dry_run=dry_run)
+    n_train = _written(out / training_examples.TRAIN, itertools.chain(first, train), dry_run=dry_run)
     left_out = {reason: count for reason, count in sampler.left_out.most_common() if count}
     return WrittenExamples(recipe.system, out, n_train, n_held_out, left_out)
 
 
-def _written(path: Path, examples: Iterable[Example], *, dry_run: bool) -> int:
+def _written(path: Path, examples: Iterable[training_examples.Example], *, dry_run: bool) -> int:
     """Write examples as they come, to a file that is there whole or, where there are none, not at all; returns how
     many."""
     if dry_run:
@@ -163,7 +149,7 @@ def _written(path: Path, examples: Iterable[Example], *, dry_run: bool) -> int:
     count = 0
     with temporary.open("w", encoding="utf-8") as file:
         for example in examples:
-            file.write(json_lines([as_record(example)]))
+            file.write(json_lines([training_examples.as_record(example)]))
             count += 1
     if count:
         temporary.replace(path)
@@ -178,7 +164,7 @@ class _Sampler:
     """Draws examples of a study: those to train on, as they come, and those to hold out."""
 
     ws: Workspace
-    recipe: Recipe
+    recipe: training_examples.Recipe
     queries: Set[str]
     """The query papers to leave out."""
     examples: int | None
@@ -190,7 +176,7 @@ class _Sampler:
     seed: int
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def of_citations(self) -> tuple[Iterator[Example], Sequence[Example]]:
+    def of_citations(self) -> tuple[Iterator[training_examples.Example], Sequence[training_examples.Example]]:
         papers_by_id = {paper.paper_id: paper for paper in read_papers(self.ws.corpus, columns=("citations",))}
         read = {paper_id: paper.citations for paper_id, paper in with_citations(self.ws, papers_by_id).items()}
         corpus = [paper_id for paper_id in read if paper_id not in self.queries]
@@ -204,7 +190,9 @@ class _Sampler:
                 if most is not None and len(side) >= most:
                     self.left_out[NOT_NEEDED] += 1
                     continue
-                found, short = triplets(paper_id, citations, corpus, easy=EASY, hard=HARD, seed=self.seed)
+                found, short = training_examples.triplets(
+                    paper_id, citations, corpus, easy=EASY, hard=HARD, seed=self.seed
+                )
                 side += [(paper_id, others) for others in found]
                 self.left_out.update([short] if short else [])
             drawn.append(side[:most])
@@ -213,22 +201,24 @@ class _Sampler:
         )
         train, dev = (
             [
-                Example(papers[query], papers[positive], papers[negative], (query,))
+                training_examples.Example(papers[query], papers[positive], papers[negative], (query,))
                 for query, (positive, negative) in side
             ]
             for side in drawn
         )
         return iter(train), dev
 
-    def of_abstracts(self) -> tuple[Iterator[Example], Sequence[Example]]:
+    def of_abstracts(self) -> tuple[Iterator[training_examples.Example], Sequence[training_examples.Example]]:
         corpus, ids = self.ws.corpus, paper_ids(self.ws.corpus)
         (train, most), (dev, most_dev) = self._sides([paper_id for paper_id in ids if paper_id not in self.queries])
         self.left_out[QUERY_PAPER] += len(ids) - len(train) - len(dev)
 
-        def examples(papers: Iterable[Paper]) -> Iterator[Example]:
+        def examples(papers: Iterable[Paper]) -> Iterator[training_examples.Example]:
             for paper in papers:
                 self.left_out["papers of one sentence"] += len(paper.sentences) < 2
-                yield from cloze(paper, sentences=CLOZE_SENTENCES, removed=CLOZE_REMOVED, seed=self.seed)
+                yield from training_examples.cloze(
+                    paper, sentences=CLOZE_SENTENCES, removed=CLOZE_REMOVED, seed=self.seed
+                )
 
         train_ids = set(train)
         stream = (paper for paper in read_papers(corpus) if paper.paper_id in train_ids)
@@ -238,7 +228,7 @@ class _Sampler:
 
     def of_cocitations(
         self, contexts: Mapping[training_examples.Papers, Sequence[training_examples.CitationContext]]
-    ) -> tuple[Iterator[Example], Sequence[Example]]:
+    ) -> tuple[Iterator[training_examples.Example], Sequence[training_examples.Example]]:
         of_papers = self.recipe.of == "cocited papers"
         sets = {}
         for papers, said in contexts.items():
@@ -265,23 +255,23 @@ class _Sampler:
             sides.append((chosen, most))
         texts = find_papers(self.ws.corpus, {paper for chosen, _ in sides for papers in chosen for paper in papers})
 
-        def examples(chosen: Sequence[training_examples.Papers]) -> Iterator[Example]:
+        def examples(chosen: Sequence[training_examples.Papers]) -> Iterator[training_examples.Example]:
             for papers in chosen:
                 if not texts.keys() >= set(papers):
                     self.left_out["sets with a paper that is not in the corpus"] += 1
                 elif of_papers:
-                    said = contexts_of(papers, contexts[papers], seed=self.seed)
+                    said = training_examples.contexts_of(papers, contexts[papers], seed=self.seed)
                     for first, second in itertools.combinations(papers, 2):
-                        yield Example(texts[first], texts[second], None, papers, said)
+                        yield training_examples.Example(texts[first], texts[second], None, papers, said)
                 else:
-                    yield from pairs_of_contexts(papers, contexts[papers])
+                    yield from training_examples.pairs_of_contexts(papers, contexts[papers])
 
         train, dev = (itertools.islice(examples(chosen), most) for chosen, most in sides)
         return train, list(dev)
 
     def _sides(self, names: Sequence[str]) -> list[tuple[list[str], int | None]]:
         """Names to train on and names to hold out, each with the number of examples to draw; None: all."""
-        sides = split(names, dev_share=self.dev_share, seed=self.seed)
+        sides = training_examples.split(names, dev_share=self.dev_share, seed=self.seed)
         return list(zip(sides, (self.examples or self.recipe.examples, self.dev), strict=True))
 
 
@@ -327,7 +317,7 @@ class EncoderTraining:
 
 def make(
     ws: Workspace | None,
-    recipe: Recipe,
+    recipe: training_examples.Recipe,
     *,
     data: Path,
     start: str | None,
@@ -347,7 +337,10 @@ def make(
         if ws is None:
             raise InputError("found no study here and no --out, expected a folder for the weights")
         out = weights_folder(ws) / recipe.system
-    train_on, dev = Examples(data / TRAIN), Examples(data / DEV)
+    train_on, dev = (
+        training_examples.Examples(data / training_examples.TRAIN),
+        training_examples.Examples(data / training_examples.DEV),
+    )
     train_on.check(recipe, dev=False)
     dev.check(recipe, dev=True)
     length = length_of(len(train_on), recipe.settings)

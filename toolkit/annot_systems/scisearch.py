@@ -200,7 +200,7 @@ class SciSearchSystem(system.System):
         learning = NetworkSettings(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
         folds, drawn_now = grades.folds(queries)
-        facts |= _in_both_sides(grades, queries, folds, documents)
+        facts |= _training_overlaps(grades, queries, folds, documents)
         rankings = rank_held_out(features, queries, judged, documents, learning, folds=folds)
         return system.RankedPools(rankings, {**facts, "folds": folds, "drawn": drawn_now})
 
@@ -231,7 +231,7 @@ def _prepare_libraries() -> None:
     torch.set_num_threads(1)
 
 
-def _in_both_sides(
+def _training_overlaps(
     grades: system.Grades, queries: Sequence[Query], folds: Sequence[Sequence[str]], documents: Documents
 ) -> dict[str, list[int]]:
     """Overlap of each fold with its training data. Raises LeakError if a figure would be void."""

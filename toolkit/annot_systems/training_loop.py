@@ -155,7 +155,7 @@ class Losses:
         positives = self._read(self.towers[-1], [example.positive for example in batch])
         settings = self.recipe.settings
         if settings.loss == "softmax":
-            return _among_all(queries, positives)
+            return _loss_among_all(queries, positives)
         negatives, owners = self._negatives(batch, positives, random)
         counted = [
             place
@@ -233,7 +233,7 @@ class Losses:
         return dict(zip(texts, self.align(list(texts), lambda _done, _total: None), strict=True))
 
 
-def _among_all(queries: Sequence[Any], positives: Sequence[Any]) -> BatchLoss:
+def _loss_among_all(queries: Sequence[Any], positives: Sequence[Any]) -> BatchLoss:
     import torch
 
     left, right = torch.cat(list(queries)), torch.cat(list(positives))

@@ -293,7 +293,7 @@ def measure_agreement(
     if not rated.by_query:
         if final is not None or binarised_at is not None:
             raise InputError("final, binarised_at: expected a long table, with the columns query, document, ...")
-        of_items = _of_items(rated, grades, missing=missing, coefficients=coefficients, level=level)
+        of_items = _measured_items(rated, grades, missing=missing, coefficients=coefficients, level=level)
         return MeasuredAgreement(grades, missing, (OF_ITEMS,), of_items, False, StudyVocabulary())
     settled = None if final is None else qrels_in(final)
     units = topics_of(rated.facets, rated.topics, None if settled is None else settled.topics)
@@ -371,7 +371,7 @@ def _matrix(judgements: Sequence[Judgement]) -> Array:
     return matrix.reindex(columns=pairs).to_numpy()
 
 
-def _of_items(
+def _measured_items(
     table: GivenRows[Judgement],
     grades: Sequence[int],
     *,

@@ -16,7 +16,7 @@ from annot.base.records import Decision, Judgement
 from annot.publishing.report import study_tables, tidy
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.steps.inputs import EVERYTHING, OF_A_SAMPLE, PAPER_COLUMN, TOPIC_COLUMN
-from annot.store.papers import count_papers, paper_schema, whole_texts
+from annot.store.papers import count_papers, paper_schema, texts_of_papers
 from annot.study.snapshot import Snapshot, read_snapshot
 from annot.study.workspace import Workspace
 
@@ -92,12 +92,12 @@ class OpenStudy(NotebookResult):
         """
         ws = self._snapshot.ws
         if not ws.has_corpus:
-            return tidy.without_rows(["paper_id", "title", "year", "sentences", "abstract"]).astype(
+            return tidy.empty_table(["paper_id", "title", "year", "sentences", "abstract"]).astype(
                 {"sentences": "Int64"}
             )
         schema = paper_schema()
         types = {schema.field("title").type: pd.StringDtype("pyarrow"), schema.field("year").type: pd.Int64Dtype()}
-        frame: pd.DataFrame = whole_texts(ws.corpus).to_pandas(types_mapper=types.get)
+        frame: pd.DataFrame = texts_of_papers(ws.corpus).to_pandas(types_mapper=types.get)
         return frame
 
     @cached_property
@@ -147,7 +147,7 @@ class OpenStudy(NotebookResult):
             for judgement in self._snapshot.outcome.everything
         ]
         columns += ["comment", "flags", "revision", "judged_at", "lead_time"]
-        frame = pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
+        frame = pd.DataFrame(rows, columns=columns) if rows else tidy.empty_table(columns)
         return frame.astype({"grade": "Int64", "lead_time": "float64"})
 
     @cached_property
@@ -161,7 +161,7 @@ class OpenStudy(NotebookResult):
         columns = ["query_id", *self._of_query, "doc_id", "relevance", "origin", "adjudicator", "reason"]
         decisions = self._snapshot.outcome.decisions
         rows = [{**self._row(decision), "relevance": decision.grade} for decision in decisions]
-        frame = pd.DataFrame(rows, columns=columns) if rows else tidy.without_rows(columns)
+        frame = pd.DataFrame(rows, columns=columns) if rows else tidy.empty_table(columns)
         if self._snapshot.sample is not None:
             frame.attrs[OF_A_SAMPLE] = True
         return frame
@@ -174,7 +174,7 @@ class OpenStudy(NotebookResult):
         """
         frames = [tidy.pool(pool) for pool in self._snapshot.pools.values()]
         columns = [PAPER_COLUMN, "doc_id", "turn", "method", "rank", "score", "also_had_by"]
-        frame = pd.concat(frames, ignore_index=True) if frames else tidy.without_rows(columns)
+        frame = pd.concat(frames, ignore_index=True) if frames else tidy.empty_table(columns)
         return frame.rename(columns={PAPER_COLUMN: self._topic_column})
 
     @cached_property

@@ -212,11 +212,11 @@ def written_hashes(folder: Path) -> dict[str, str]:
 
     Raises InputError if the folder has no record of it.
     """
-    text, about = _about(folder)
+    text, about = _read_record(folder)
     return {**about["sha256"], ABOUT: hashlib.sha256(text.encode()).hexdigest()}
 
 
-def _about(folder: Path) -> tuple[str, dict[str, Any]]:
+def _read_record(folder: Path) -> tuple[str, dict[str, Any]]:
     """Text of the record that `save` wrote, and its content. Raises InputError if it cannot be read."""
     path = folder / ABOUT
     try:
@@ -230,7 +230,7 @@ def _about(folder: Path) -> tuple[str, dict[str, Any]]:
 def faults(folder: Path) -> list[str]:
     """Changes in `folder` since `save` wrote it, one line a file; none if all hashes hold."""
     try:
-        text, about = _about(folder)
+        text, about = _read_record(folder)
     except InputError as error:
         return [error.message]
     written = about["sha256"]
@@ -364,7 +364,7 @@ def mask_of(values: NDArray[np.bool_]) -> Any:
 
 def numbers(array: Any) -> NDArray[Any]:
     """NumPy array of an Arrow array of integers without nulls, or of one in several chunks."""
-    array = _in_one(array)
+    array = _one_chunk(array)
     kind = np.dtype(str(array.type))
     data = array.buffers()[1]
     return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, len(array), array.offset * kind.itemsize)
@@ -372,14 +372,14 @@ def numbers(array: Any) -> NDArray[Any]:
 
 def truths(array: Any) -> NDArray[np.bool_]:
     """NumPy array of an Arrow array of truth values without nulls, or of one in several chunks."""
-    array = _in_one(array)
+    array = _one_chunk(array)
     data = array.buffers()[1]
     bits = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     end = array.offset + len(array)
     return np.unpackbits(bits, count=end, bitorder="little")[array.offset :].astype(bool)
 
 
-def each_once(table: Any) -> Any:
+def distinct_rows(table: Any) -> Any:
     """Distinct rows of an Arrow table of strings, in the order in which they first come."""
     keys = np.zeros(len(table), np.int64)
     for column in table.columns:
@@ -391,7 +391,7 @@ def each_once(table: Any) -> Any:
     return table.take(integers_of(np.sort(np.unique(keys, return_index=True)[1])))
 
 
-def _in_one(array: Any) -> Any:
+def _one_chunk(array: Any) -> Any:
     return array.combine_chunks() if hasattr(array, "combine_chunks") else array
 
 

@@ -157,13 +157,13 @@ def map_shards(work: Callable[[S], R], shards: Sequence[S], *, engine: Engine) -
     Raises AnnotError if a shard's workers are killed again and again, InputError if the cluster cannot be used.
     """
     if engine.cluster is not None:
-        return _on_cluster(work, shards, engine.cluster)
+        return _map_on_cluster(work, shards, engine.cluster)
     if engine.processes > 1 and len(shards) > 1:
-        return _in_processes(work, shards, min(engine.processes, len(shards)))
-    return (_on_one_core(work, shard) for shard in shards)
+        return _map_in_processes(work, shards, min(engine.processes, len(shards)))
+    return (_work_on_one_core(work, shard) for shard in shards)
 
 
-def _on_one_core(work: Callable[[S], R], shard: S) -> R:
+def _work_on_one_core(work: Callable[[S], R], shard: S) -> R:
     import numpy  # noqa: F401 - its linear algebra is limited only once it is loaded
     from threadpoolctl import threadpool_limits
 
@@ -171,7 +171,7 @@ def _on_one_core(work: Callable[[S], R], shard: S) -> R:
         return work(shard)
 
 
-def _in_processes(work: Callable[[S], R], shards: Sequence[S], processes: int) -> Iterator[R]:
+def _map_in_processes(work: Callable[[S], R], shards: Sequence[S], processes: int) -> Iterator[R]:
     pickled = pickle.dumps(work)
     pool = _pool(processes)
     rest = iter(shards)
@@ -187,7 +187,7 @@ def _in_processes(work: Callable[[S], R], shards: Sequence[S], processes: int) -
             if _is_lost(future):
                 killed += 1
                 if killed == MOST_KILLED:
-                    raise _given_up(shard)
+                    raise _unfinished_shard_error(shard)
                 pool.shutdown()
                 pool = _pool(processes)
                 ahead = deque(
@@ -211,7 +211,7 @@ def _submitted(pool: ProcessPoolExecutor, pickled: bytes, shard: Any) -> Future[
     # The first call starts the workers, and they inherit the mask: an interruption is for this process alone.
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(_in_worker, pickled, shard)
+        return pool.submit(_run_in_process, pickled, shard)
     except BrokenProcessPool as error:
         future: Future[Any] = Future()
         future.set_exception(error)
@@ -244,11 +244,11 @@ def _loaded(pickled: bytes) -> Callable[[Any], Any]:
     return work
 
 
-def _in_worker(pickled: bytes, shard: Any) -> Any:
-    return _on_one_core(_loaded(pickled), shard)
+def _run_in_process(pickled: bytes, shard: Any) -> Any:
+    return _work_on_one_core(_loaded(pickled), shard)
 
 
-def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> Iterator[R]:
+def _map_on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> Iterator[R]:
     client = _client(cluster)
     from distributed import KilledWorker
     from distributed.comm import CommClosedError
@@ -264,7 +264,7 @@ def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> It
                 # Workers come and go.
                 room = AHEAD * max(1, _workers(client, cluster))
                 ahead.extend(
-                    (shard, client.submit(_on_worker, sent, shard, Path.cwd(), __version__, pure=False))
+                    (shard, client.submit(_run_on_cluster, sent, shard, Path.cwd(), __version__, pure=False))
                     for shard in islice(rest, max(0, room - len(ahead)))
                 )
                 if not ahead:
@@ -274,10 +274,10 @@ def _on_cluster(work: Callable[[S], R], shards: Sequence[S], cluster: str) -> It
                 try:
                     result = future.result()
                 except KilledWorker:
-                    raise _given_up(shard) from None
+                    raise _unfinished_shard_error(shard) from None
                 yield result
         except (CommClosedError, CancelledError):
-            raise _lost(cluster) from None
+            raise _lost_cluster_error(cluster) from None
 
 
 def _wait_for(future: Any, client: Client, cluster: str) -> None:
@@ -295,14 +295,14 @@ def _wait_for(future: Any, client: Client, cluster: str) -> None:
 def _workers(client: Client, cluster: str) -> int:
     """Number of workers now."""
     if client.status != "running":
-        raise _lost(cluster)
+        raise _lost_cluster_error(cluster)
     try:
         return len(client.nthreads())
     except OSError:
-        raise _lost(cluster) from None
+        raise _lost_cluster_error(cluster) from None
 
 
-def _lost(cluster: str) -> AnnotError:
+def _lost_cluster_error(cluster: str) -> AnnotError:
     return AnnotError(
         f"{cluster}: the connection to the Dask scheduler broke, so the command ended before its work was done",
         hint="start the scheduler and its workers again, then run the same command again: it continues; "
@@ -350,7 +350,7 @@ def _itself(pickled: bytes) -> bytes:
     return pickled
 
 
-def _on_worker(pickled: bytes, shard: Any, folder: Path, version: str) -> Any:
+def _run_on_cluster(pickled: bytes, shard: Any, folder: Path, version: str) -> Any:
     """Do the work in the folder of the command, so that a relative path means the same."""
     from distributed import get_worker
 
@@ -366,10 +366,10 @@ def _on_worker(pickled: bytes, shard: Any, folder: Path, version: str) -> Any:
             hint="install the same annot for all workers",
         )
     with chdir(folder) if folder.is_dir() else nullcontext():
-        return _in_worker(pickled, shard)
+        return _run_in_process(pickled, shard)
 
 
-def _given_up(shard: object) -> AnnotError:
+def _unfinished_shard_error(shard: object) -> AnnotError:
     return AnnotError(
         f"{shard}: all workers that processed it were killed",
         hint="they may have run out of memory: try fewer processes (`processes` under [machine] in annot.toml)",

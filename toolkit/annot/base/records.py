@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -455,9 +456,11 @@ def ranked(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """Group the values by key, keys and values in the order in which they first come."""
-    groups: dict[K, list[V]] = {}
+    groups: defaultdict[K, list[V]] = defaultdict(list)
     for key, value in pairs:
-        groups.setdefault(key, []).append(value)
+        groups[key].append(value)
+    # From here on a key that is not there is an error, as in any dict.
+    groups.default_factory = None
     return groups
 
 

@@ -50,7 +50,7 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _as_people_write(cls, value: Any) -> Any:
-        for item in _within(value):
+        for item in _nested_values(value):
             if isinstance(item, str) and (control := CONTROL.search(item)):
                 raise ValueError(f"found the control character U+{ord(control[0]):04X}, expected text")
             if isinstance(item, str) and len(item) > MOST_LETTERS:
@@ -60,12 +60,12 @@ class Section(BaseModel):
         return value
 
 
-def _within(value: Any) -> Iterator[Any]:
+def _nested_values(value: Any) -> Iterator[Any]:
     """Values in a value: itself, or those in a list of it; of a table the keys, since its values are checked by
     themselves.
     """
     if isinstance(value, list | tuple | dict):
-        yield from chain.from_iterable(map(_within, value))
+        yield from chain.from_iterable(map(_nested_values, value))
     else:
         yield value
 
@@ -242,7 +242,7 @@ class PoolSettings(Section):
     """Methods to leave out; the pools record this."""
 
 
-def _at_least_one_or(word: str) -> PlainValidator:
+def _count_or_word(word: str) -> PlainValidator:
     """One fault for a wrong value, where a union of types would tell one for each of them."""
 
     def check(value: object) -> object:
@@ -262,11 +262,11 @@ class WordVectorSettings(Section):
     """Context words on each side."""
     min_count: Annotated[int, Field(ge=1)] = 2
     """Rarer words get no vector."""
-    epochs: Annotated[int | Literal["auto"], _at_least_one_or("auto")] = "auto"
+    epochs: Annotated[int | Literal["auto"], _count_or_word("auto")] = "auto"
     """Passes over the corpus. `auto`: as many as it takes to read 300 million words, at most 20."""
     seed: int = 1
     """The random seed of the training."""
-    workers: Annotated[int | Literal["all"], _at_least_one_or("all")] = 1
+    workers: Annotated[int | Literal["all"], _count_or_word("all")] = 1
     """Training threads. With one, the same seed gives the same vectors. `all` uses every core and is faster, but the
     vectors differ each time. What was trained is kept, and pools are drawn from it."""
     sample: Annotated[int, Field(ge=0)] = 0
@@ -473,33 +473,9 @@ class MachineSettings(Section):
 
 Kind = Literal["facets", "topics", "questions"]
 
-_TEXTS: dict[str, Any] = {
-    "facets": {"whole": []},
-    # Short documents are let in, and long ones: there is nothing to label in them. Passages often have no title.
-    "corpus": {
-        **{"require_title": False, "min_sentences": 1, "max_sentences": 1000},
-        **{"max_sentence_tokens": 1000, "min_sentence_tokens": 1},
-    },
-    # Four methods that rank a text and need no title; 25 each give pools of about 100, as the defaults of facets do.
-    # Pools of them found more of Cranfield's relevant documents than with CBOW (`benchmarks/count_vectors.py`).
-    "pool": {"per_method": 25, "methods": ["abs_bm25", "abs_tfidf", "abs_tfidfppmi200", "lsa"]},
-}
-_ERROR_KINDS = ["other words", "ambiguous word", "part of the need", "mentioned in passing", "background knowledge"]
-
+_DEFAULTS = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text("utf-8"))
 OF_KIND: dict[str, dict[str, Any]] = {
-    "facets": {},
-    # TREC's ad-hoc tracks count every grade above 0 as relevant.
-    "topics": _TEXTS
-    | {
-        "scale": {"names": ["Not relevant", "Relevant", "Highly relevant"]},
-        "evaluation": {"relevant_from": 1, "error_kinds": _ERROR_KINDS},
-    },
-    # The four grades of TREC's Deep Learning track (Craswell et al., 2020), in our own words; from 2 on relevant.
-    "questions": _TEXTS
-    | {
-        "scale": {"names": ["Unrelated", "Related", "Partial answer", "Full answer"]},
-        "evaluation": {"error_kinds": _ERROR_KINDS},
-    },
+    kind: {} if kind == "facets" else _DEFAULTS["texts"] | _DEFAULTS[kind] for kind in get_args(Kind)
 }
 """Defaults that differ from those of facets, by kind."""
 
@@ -707,13 +683,13 @@ def read_settings(path: Path) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from None
     try:
-        return Settings.model_validate(_with_new_names(document, path))
+        return Settings.model_validate(_renamed_settings(document, path))
     except ValidationError as error:
         faults = [_fault(entry, document) for entry in error.errors()]
         raise SettingsError(f"{path}: {counted(len(faults), 'fault')}", faults=faults) from None
 
 
-def _with_new_names(document: dict[str, Any], path: Path) -> dict[str, Any]:
+def _renamed_settings(document: dict[str, Any], path: Path) -> dict[str, Any]:
     """The settings under their present names. Raises SettingsError if one has its old and its new name."""
     for old, new in RENAMED.items():
         (section, name), (new_section, new_name) = old.split("."), new.split(".")

@@ -15,7 +15,7 @@ from annot.base.errors import AnnotError, InputError
 from annot.base.names import counted
 from annot.cli import options
 from annot.cli.commands import command, group, held, keep_backup
-from annot.cli.options import argument, flag, one_of, only_with, option, recorded, refuse_beside, setting
+from annot.cli.options import argument, flag, one_of, option, recorded, refuse_beside, refuse_without_condition, setting
 from annot.cli.output import WAITING, Output, emit, listing, progress, rendered, say, table, tabled
 
 if TYPE_CHECKING:
@@ -141,11 +141,11 @@ def plan_make(
         count = step.withdraw(ws, queries=chosen, sent=sent, dry_run=dry_run)
         text = f"{counted(count, 'assignment')} withdrawn"
         return Output({"assignments": count}, text, ["`annot push` deletes their tasks"] if sent else [])
-    only_with("--withdraw", sent=sent)
+    refuse_without_condition("--withdraw", sent=sent)
     ws = ws.replaced("judging", repeats=repeats)
     one_of(sample=sample, hours=hours, cost=cost)
     if sample is None and hours is None and cost is None:
-        only_with("--sample, --hours or --cost", only_new=only_new)
+        refuse_without_condition("--sample, --hours or --cost", only_new=only_new)
     notes: tuple[str, ...] = ()
     if hours is not None or cost is not None:
         from annot.steps import forecast as sample_forecast
@@ -155,7 +155,7 @@ def plan_make(
         )
         sample, notes = found.share, found.notes
     elif sample is None or not dry_run:
-        only_with("--hours, --cost or a dry run of --sample", seconds=seconds)
+        refuse_without_condition("--hours, --cost or a dry run of --sample", seconds=seconds)
     planned = step.make(
         ws,
         queries=chosen,
@@ -277,14 +277,16 @@ def forecast(
 
     one_of(design=design, pools=pools, sample=sample)
     if not design:
-        only_with("--design", queries=design_queries, per_method=per_method, assessors=assessors, per_pair=per_pair)
-        only_with("--design", repeats=repeats, coefficient=coefficient, seed=seed, difference=difference)
+        refuse_without_condition(
+            "--design", queries=design_queries, per_method=per_method, assessors=assessors, per_pair=per_pair
+        )
+        refuse_without_condition("--design", repeats=repeats, coefficient=coefficient, seed=seed, difference=difference)
     if not pools:
-        only_with("--pools", depth=depth, mode=mode)
+        refuse_without_condition("--pools", depth=depth, mode=mode)
     if not pools and not sample:
-        only_with("--pools or --sample", seconds=seconds)
+        refuse_without_condition("--pools or --sample", seconds=seconds)
     if not sample:
-        only_with("--sample", relevant=relevant)
+        refuse_without_condition("--sample", relevant=relevant)
     if design or pools or sample:
         way = "design" if design else "pools" if pools else "sample"
         refuse_beside(f"forecast --{way}", all=all_queries)
@@ -443,7 +445,10 @@ def push(
         pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, options=round_options)
     command_line = f"annot push {round}" + (f" --view {view}" if view else "")
     return Output(
-        pushed, _by_part(pushed.projects), pushed.notes, finding=pushed.finding(command_line.removesuffix(" judging"))
+        pushed,
+        _tables_by_project(pushed.projects),
+        pushed.notes,
+        finding=pushed.finding(command_line.removesuffix(" judging")),
     )
 
 
@@ -489,7 +494,7 @@ def pull(
     findings = [*refused, *filter(None, [pulled.finding(command_line)])]
     worst = max(findings, key=lambda finding: finding.exit_code, default=None)
     notes = (*pulled.notes, *(finding.message for finding in findings if finding is not worst))
-    return Output(pulled, _by_part(pulled.assessors), notes, finding=worst)
+    return Output(pulled, _tables_by_project(pulled.assessors), notes, finding=worst)
 
 
 def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
@@ -506,7 +511,7 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
     return StatusPage(ws, said, every=every)
 
 
-def _by_part(rows: "Iterable[SentProject | PulledProject]") -> str:
+def _tables_by_project(rows: "Iterable[SentProject | PulledProject]") -> str:
     """A table for each kind of project, under its name if there are several."""
     from annot.judging.exchange.sending import SentProject
     from annot.judging.exchange.servers import PARTS

@@ -169,7 +169,7 @@ def release(
             corpus=corpus,
         )
     notes = [*done.notes, *(f"missing: {part}" for part in done.missing)]
-    notes += [] if draft or dry_run else step.how_to_upload(ws, done.folder)
+    notes += [] if draft or dry_run else step.upload_instructions(ws, done.folder)
     return Output(done, output.table(step.FILES, done.files.items()), notes)
 
 
@@ -316,9 +316,9 @@ def studio_up(
     from annot.steps import setup as step
 
     if not shared:
-        options.only_with("--shared", database=database)
+        options.refuse_without_condition("--shared", database=database)
     if domain is None:
-        options.only_with("--domain", internal_certificates=internal_certificates, shared=shared)
+        options.refuse_without_condition("--domain", internal_certificates=internal_certificates, shared=shared)
         named, at = None, port
     else:
         named, at = Front(domain.lower(), internal_certificates, port or HTTPS), None

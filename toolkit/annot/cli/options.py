@@ -58,7 +58,7 @@ def _that_ends(value: float | list[int] | None) -> float | list[int] | None:
     return value
 
 
-def _without_password(url: str | None) -> str | None:
+def _url_without_password(url: str | None) -> str | None:
     if url is not None and "@" in url:
         raise typer.BadParameter("found a user name or a password in the address; leave them out")
     return url
@@ -94,7 +94,7 @@ def flag(name: str, text: str) -> Any:
     return option(text, name)
 
 
-def only_with(what: str, /, **given: object) -> None:
+def refuse_without_condition(what: str, /, **given: object) -> None:
     """Refuse options that have no effect. what: the condition that they need."""
     if names := _typed(given):
         raise typer.BadParameter(f"{' and '.join(names)} can only be used with {what}")
@@ -133,7 +133,7 @@ UrlOption = Annotated[
         "--url",
         envvar="LABEL_STUDIO_URL",
         shown="the local one",
-        callback=_without_password,
+        callback=_url_without_password,
     ),
 ]
 TOKEN = "API token, personal or legacy; safer in the environment variable."

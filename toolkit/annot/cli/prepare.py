@@ -520,7 +520,7 @@ def import_files(
     one_of(same_person=same_person, different_people=different_people)
     _check_options(kind, {name for name, value in typed.items() if value}, added_kinds)
     if kind in added_kinds:
-        collection = added_kinds[kind].read(ws, _one(files, kind), dry_run=dry_run)
+        collection = added_kinds[kind].read(ws, _single_file(files, kind), dry_run=dry_run)
         return _counts(collection, collection.counts, collection.notes)
     if kind == "citations":
         with progress("reading citations") as advance:
@@ -537,7 +537,7 @@ def import_files(
         return _counts(graded, counts, graded.notes)
     imported = step.judgements_from(
         ws,
-        _one(files, kind),
+        _single_file(files, kind),
         columns={field: name for field, name in columns.items() if name is not None},
         export=_places(rating, query, document, comment) if kind == "labelstudio" else None,
         grades=tuple(grade or ()),
@@ -567,7 +567,7 @@ def _check_options(kind: str, typed: set[str], added_kinds: Iterable[str] = ()) 
         raise InputError(f"{name} can only be used with --as {others}, found --as {kind}")
 
 
-def _one(files: list[Path], kind: str) -> Path:
+def _single_file(files: list[Path], kind: str) -> Path:
     if len(files) > 1:
         raise InputError(f"--as {kind}: found {len(files)} files, expected one; import them one at a time")
     return files[0]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from annot.base.names import counted
 from annot.cli import options
 from annot.cli.commands import command
-from annot.cli.options import argument, flag, only_with, option, setting
+from annot.cli.options import argument, flag, option, refuse_without_condition, setting
 from annot.cli.output import Output, listing, say
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def agreement(
 
     if by is not None:
         check_name(by, (step.ASSESSOR, step.GUIDELINES), what="--by")
-        only_with(
+        refuse_without_condition(
             "the table by facet (without --by)",
             missing=missing,
             per_query=per_query,
@@ -65,7 +65,7 @@ def agreement(
             binarised_at=binarised_at,
         )
     if by != step.ASSESSOR:
-        only_with("--by assessor", query=query or None)
+        refuse_without_condition("--by assessor", query=query or None)
     if by == step.ASSESSOR:
         queries = tuple(query or ())
         looked = step.by_assessor(ws, queries=queries)

@@ -216,14 +216,14 @@ def files_below(sources: Iterable[str]) -> list[tuple[str, str]]:
     check_files(path for path in map(Path, sources) if not path.is_dir())
     files: list[tuple[str, str]] = []
     for source in sources:
-        below = _in_folder(source) if Path(source).is_dir() else [source]
+        below = _files_in_folder(source) if Path(source).is_dir() else [source]
         if not below:
             raise InputError(f"{source}: an empty folder, expected files of papers")
         files += [(name, source) for name in below]
     return files
 
 
-def _in_folder(folder: str) -> list[str]:
+def _files_in_folder(folder: str) -> list[str]:
     """The files in a folder by their names; links to other folders are not followed."""
     paths = []
     for place, folders, names in os.walk(folder):
@@ -317,12 +317,12 @@ class FilesRead:
     def facts(self, sha256: Mapping[str, str]) -> list[dict[str, Any]]:
         """The counts as the study remembers them; sha256: by name."""
         return [
-            asdict(self._counts[key]) | {"sha256": _in_short([sha256[name] for name in names])}
+            asdict(self._counts[key]) | {"sha256": _hashes_in_short([sha256[name] for name in names])}
             for key, names in self._names.items()
         ]
 
 
-def _in_short(hashes: list[str]) -> list[str]:
+def _hashes_in_short(hashes: list[str]) -> list[str]:
     """The hashes, or the one of all if there are many."""
     return hashes if len(hashes) < _MANY else [hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()]
 

@@ -12,7 +12,9 @@ from datetime import UTC, datetime, timedelta
 from difflib import SequenceMatcher
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from annot.base.errors import AnnotError, InputError, MissingInput
 from annot.base.names import counted, sha256_of
@@ -124,7 +126,7 @@ def current_sha256(ws: Workspace, *, keep: bool, last: str | None = None) -> str
     files = {name: facts for name, facts in _files(ws).items() if last is None or name <= last}
     if found := _remembered(remembered, "files", files):
         return str(found["sha256"])
-    digest = (_from_manifest(ws, list(files)) if last is None else None) or papers.corpus_sha256(ws.corpus, last)
+    digest = (_manifest_sha256(ws, list(files)) if last is None else None) or papers.corpus_sha256(ws.corpus, last)
     if keep:
         write_file(remembered, json.dumps({"files": files, "sha256": digest}))
     return digest
@@ -144,7 +146,7 @@ def _files(ws: Workspace) -> dict[str, list[int]]:
     return {name: [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino] for name, stat in stats.items()}
 
 
-def _from_manifest(ws: Workspace, names: list[str]) -> str | None:
+def _manifest_sha256(ws: Workspace, names: list[str]) -> str | None:
     """SHA-256 in the corpus's manifest, if its files are the very ones in the folder."""
     try:
         manifest = read_manifest(ws.corpus / MANIFEST, hint="")
@@ -299,9 +301,12 @@ class RecordCorrections:
         resentenced = {paper_id for paper_id, (earlier, after) in sentences.items() if earlier != after}
         with self._ws.writing() as session:
             queries = read_queries(session)
-            moved = _moved(queries, sentences)
+            moved = _moved_queries(queries, sentences)
             if new or changed:
-                earlier = [_as_it_was(old[name], changed.get(name)) for name in sorted({*new, *changed} & old.keys())]
+                earlier = [
+                    _record_before_correction(old[name], changed.get(name))
+                    for name in sorted({*new, *changed} & old.keys())
+                ]
                 texts = {name: earlier.sha256 for name, (earlier, _) in changed.items()}
                 _note(session, now, self._why, earlier, texts, queries)
             removed = remove_labels(session, resentenced)
@@ -310,7 +315,8 @@ class RecordCorrections:
             if dry_run:
                 session.rollback()
         found_again = tuple(
-            MovedQuery(query.query_id, _from_1(earlier.sentences), _from_1(query.sentences)) for query, earlier in moved
+            MovedQuery(query.query_id, _places_from_1(earlier.sentences), _places_from_1(query.sentences))
+            for query, earlier in moved
         )
         return CorrectionSummary(tuple(sorted({*new, *changed})), tuple(sorted(changed)), removed, found_again)
 
@@ -322,7 +328,8 @@ class RecordCorrections:
             replace_papers(self._ws.corpus, pyarrow.concat_tables(self.tables, promote_options="default"))
 
 
-class PastCorrection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PastCorrection:
     """A correction of the corpus that is on record."""
 
     at: str
@@ -338,22 +345,13 @@ class PastCorrection(NamedTuple):
     """Sentences before the correction, by query."""
 
 
+_PAST = TypeAdapter(tuple[PastCorrection, ...])
+
+
 def corrections(session: Session) -> tuple[PastCorrection, ...]:
     """The corrections of the corpus, the oldest first."""
-    facts = sorted(
-        (imported.facts for imported in read_imports(session) if imported.what == Source.CORRECTED),
-        key=itemgetter("at"),
-    )
-    return tuple(
-        PastCorrection(
-            fact["at"],
-            fact["why"],
-            tuple(map(_record_of, fact["before"])),
-            fact["texts"],
-            *({name: tuple(values) for name, values in fact[part].items()} for part in ("labels", "sentences")),
-        )
-        for fact in facts
-    )
+    facts = (imported.facts for imported in read_imports(session) if imported.what == Source.CORRECTED)
+    return _PAST.validate_python(sorted(facts, key=itemgetter("at")))
 
 
 def _note(
@@ -364,26 +362,14 @@ def _note(
     texts: Mapping[str, str],
     queries: Iterable[Query],
 ) -> None:
-    facts = {
-        "at": now,
-        "why": reason,
-        "before": [asdict(paper) for paper in earlier],
-        "texts": texts,
-        "labels": {labelled.paper_id: labelled.labels for labelled in read_labels(session, texts)},
-        "sentences": {query.query_id: query.sentences for query in queries if query.topic_id in texts},
-    }
+    labels = {labelled.paper_id: labelled.labels for labelled in read_labels(session, texts)}
+    sentences = {query.query_id: query.sentences for query in queries if query.topic_id in texts}
+    facts = asdict(PastCorrection(now, reason, tuple(earlier), texts, labels, sentences))
     name = hashlib.sha256(json.dumps([now, [paper.paper_id for paper in earlier]]).encode()).hexdigest()
     put_import(session, ImportedSource(Source.CORRECTED, name, facts))
 
 
-def _record_of(fields: Mapping[str, Any]) -> Paper:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
-    }
-    return Paper(**values)
-
-
-def _as_it_was(paper: Paper, changed: _Change | None) -> Paper:
+def _record_before_correction(paper: Paper, changed: _Change | None) -> Paper:
     """The record before the correction. If the corpus had the corrected text already, its record has the earlier one,
     and no labels: those that it has are of the corrected sentences."""
     if changed is None or text_content(paper) == changed[0].body:
@@ -395,7 +381,7 @@ def _shifted(moment: str, by: timedelta) -> str:
     return (datetime.fromisoformat(moment) + by).astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _moved(
+def _moved_queries(
     queries: Collection[Query], changed: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> list[tuple[Query, Query]]:
     """The queries on papers whose sentences changed, with those found again; each with the query as it was."""
@@ -425,5 +411,5 @@ def places_again(earlier: Sequence[str], after: Sequence[str]) -> dict[int, int]
     return places
 
 
-def _from_1(places: Sequence[int]) -> tuple[int, ...]:
+def _places_from_1(places: Sequence[int]) -> tuple[int, ...]:
     return tuple(place + 1 for place in places)

@@ -23,7 +23,7 @@ from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
-from annot.formats.input_files import read_models, without_xz
+from annot.formats.input_files import decompressed_xz, read_models
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The attributes of sentences, and those of many abstracts at once as the numbers that a model gives them.
@@ -186,11 +186,11 @@ class AttributeReader:
         words = dict.fromkeys(chain(*(phrase.split(" ") for phrase in chain(*named.values(), cues, CONCLUDING_WORDS))))
         self._words = _Words({word: number for number, word in enumerate(words, start=1)})
         self._of_word = {prefix: self._lookup(f"{prefix}:", ("", *words)) for prefix in ("w", "-w", "+w", "f1")}
-        self._concluding_words = _among(("", *words), CONCLUDING_WORDS)
+        self._concluding_words = _has_cue(("", *words), CONCLUDING_WORDS)
         self._pairs = _Phrases(self._words, dict.fromkeys((*named["2"], *named["f2"], *cues)))
         self._of_pair = {prefix: self._lookup(f"{prefix}:", self._pairs.phrases) for prefix in ("2", "f2")}
-        self._announcing = _among(self._pairs.phrases, ANNOUNCES)
-        self._concluding_pairs = _among(self._pairs.phrases, CONCLUDING_PAIRS)
+        self._announcing = _has_cue(self._pairs.phrases, ANNOUNCES)
+        self._concluding_pairs = _has_cue(self._pairs.phrases, CONCLUDING_PAIRS)
         self._triples = _Phrases(self._words, named["f3"])
         self._of_triple = self._lookup("f3:", self._triples.phrases)
 
@@ -277,7 +277,7 @@ class _Places:
         return np.asarray(so_far[self._first + self.count] > so_far[self._first + self.at + 1])
 
 
-def _among(phrases: Iterable[str], cues: Set[str]) -> Bools:
+def _has_cue(phrases: Iterable[str], cues: Set[str]) -> Bools:
     return np.array([phrase in cues for phrase in phrases])
 
 
@@ -523,7 +523,7 @@ class Labeller:
         """
         self.name = name
         self.sha256 = hashlib.sha256(model).hexdigest()
-        content = without_xz(model, name=name, expected="a model made by `annot facets train`")
+        content = decompressed_xz(model, name=name, expected="a model made by `annot facets train`")
         self._weights = read_weights(content, name=name)
         if FEATURE_SET not in self._weights.attributes:
             raise InputError(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.array_files import each_once, integers_of, mask_of, numbers, strings_of
+from annot.base.array_files import distinct_rows, integers_of, mask_of, numbers, strings_of
 from annot.base.errors import InputError
 from annot.base.libraries import LazyLibrary
 from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
@@ -54,13 +54,13 @@ class PapersById:
     def named(self, ids: Any) -> Any:
         """The ids with each other id of a paper replaced by its own. An id of no paper gets its kind if it is a DOI or
         an OpenAlex id, or says its kind. ids: a pyarrow array of strings."""
-        papers_found = self._found(ids)
+        papers_found = self._papers_with_ids(ids)
         # Digits alone have no other spelling.
         odd = pyarrow.compute.and_(papers_found.is_null(), pyarrow.compute.match_substring_regex(ids, "[^0-9]"))
         spelled = pyarrow.compute.unique(ids.filter(odd))
         if len(spelled):
-            with_kinds = pyarrow.array([_with_kind(spelling) for spelling in spelled.to_pylist()], pyarrow.string())
-            with_kinds_found = pyarrow.compute.coalesce(self._found(with_kinds), with_kinds)
+            with_kinds = pyarrow.array([_id_with_kind(spelling) for spelling in spelled.to_pylist()], pyarrow.string())
+            with_kinds_found = pyarrow.compute.coalesce(self._papers_with_ids(with_kinds), with_kinds)
             papers_found = pyarrow.compute.coalesce(
                 papers_found, with_kinds_found.take(pyarrow.compute.index_in(ids, value_set=spelled))
             )
@@ -68,18 +68,20 @@ class PapersById:
 
     def paper_of(self, paper_id: str) -> str | None:
         """The id in the corpus of the paper that has this id, however it is spelled; None if no paper has it."""
-        (paper,) = self._found(self.named(pyarrow.array([paper_id], pyarrow.string()))).to_pylist()
+        (paper,) = self._papers_with_ids(self.named(pyarrow.array([paper_id], pyarrow.string()))).to_pylist()
         return None if paper is None else str(paper)
 
     def papers_of(self, several: Sequence[Sequence[str]]) -> list[str]:
         """The id in the corpus of each paper, which is given by its ids; its first id if it is not in the corpus."""
         papers_found = iter(
-            self._found(pyarrow.array([paper_id for ids in several for paper_id in ids], pyarrow.string())).to_pylist()
+            self._papers_with_ids(
+                pyarrow.array([paper_id for ids in several for paper_id in ids], pyarrow.string())
+            ).to_pylist()
         )
         by_paper = [[next(papers_found) for _ in ids] for ids in several]
         return [next(filter(None, candidates), ids[0]) for candidates, ids in zip(by_paper, several, strict=True)]
 
-    def _found(self, ids: Any) -> Any:
+    def _papers_with_ids(self, ids: Any) -> Any:
         """The papers that have these ids, spelled as on record; null for an id of no paper."""
         own_ids = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
         kinds, bare = (
@@ -88,7 +90,7 @@ class PapersById:
         return pyarrow.compute.coalesce(own_ids, kinds, bare)
 
 
-def _with_kind(text: str) -> str:
+def _id_with_kind(text: str) -> str:
     """The id with its kind, if it is a DOI, an OpenAlex id, or a PMID that is called so."""
     named = (typed(kind, text) for kind in GLOBAL if kind != "pmid" or "pm" in text.lower() or "pub" in text.lower())
     return next(filter(None, named), text)
@@ -296,15 +298,15 @@ class PendingIds:
 
         This comes before the papers: a command that was killed and runs again finds by them what it had added.
         """
-        tables = [self._of_papers(works, ids) for works, (ids, _) in self._lots if ids]
+        tables = [self._rows_of_papers(works, ids) for works, (ids, _) in self._lots if ids]
         if not tables:
             return
-        table = each_once(pyarrow.concat_tables(tables))
-        table = _without(table, _hashed(citations.id_files(corpus), table["paper_id"]))
+        table = distinct_rows(pyarrow.concat_tables(tables))
+        table = _rows_without_hashes(table, _hashed(citations.id_files(corpus), table["paper_id"]))
         if len(table):
             part = scratch / "ids.parquet"
             pyarrow.parquet.write_table(table, part, compression="zstd")
-            _put(part, corpus / citations.IDS / content[:16])
+            _move_to_free_name(part, corpus / citations.IDS / content[:16])
         _vouch(corpus / citations.IDS_MANIFEST, citations.id_files(corpus), inputs={}, facts={})
 
     def write_citations(self, corpus: Path, content: str, names: Sequence[str], digest: str, scratch: Path) -> int:
@@ -320,7 +322,7 @@ class PendingIds:
         with ExitStack() as stack:
             for table in self._cited():
                 n_found += len(table)
-                if not len(new := _without(table, known_hashes)):
+                if not len(new := _rows_without_hashes(table, known_hashes)):
                     continue
                 if writer is None:
                     writer = pyarrow.parquet.ParquetWriter(part, table.schema, compression="zstd")
@@ -328,7 +330,7 @@ class PendingIds:
                 writer.write_table(new)
         place = corpus / citations.FOLDER / content[:16]
         if writer is not None:
-            _put(part, place / "cited")
+            _move_to_free_name(part, place / "cited")
         if files := sorted(place.glob("*.parquet")):
             n_rows = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
             sources = sorted(Path(name).name for name in names)
@@ -344,11 +346,11 @@ class PendingIds:
     def _cited(self) -> Iterator[Any]:
         for works, (_, cited) in self._lots:
             if cited:
-                table = each_once(self._of_papers(works, cited).rename_columns(["citing", "cited"]))
+                table = distinct_rows(self._rows_of_papers(works, cited).rename_columns(["citing", "cited"]))
                 if len(table):
                     yield table
 
-    def _of_papers(self, works: NDArray[np.uint64], path: Path) -> Any:
+    def _rows_of_papers(self, works: NDArray[np.uint64], path: Path) -> Any:
         """The rows with papers in place of records; rows that belong to no paper are left out."""
         # `read_table` imports pandas where that is installed.
         table = pyarrow.parquet.ParquetFile(path).read()
@@ -377,7 +379,7 @@ def _vouch(manifest: Path, files: Sequence[Path], *, inputs: Mapping[str, str], 
         write_manifest(manifest, files=files, inputs=inputs, facts=facts)
 
 
-def _put(part: Path, path: Path) -> None:
+def _move_to_free_name(part: Path, path: Path) -> None:
     """Move the file there under that name, or with the next number if the name is taken."""
     path.parent.mkdir(parents=True, exist_ok=True)
     names = (f"{path.name}{f'-{number}' if number > 1 else ''}.parquet" for number in count(1))
@@ -393,7 +395,7 @@ def _hashed(files: Sequence[Path], first: Any) -> NDArray[np.uint64]:
     return np.concatenate([np.array([], np.uint64), *map(_hashes, citations.rows_of(files, column, needed))])
 
 
-def _without(table: Any, known_hashes: NDArray[np.uint64]) -> Any:
+def _rows_without_hashes(table: Any, known_hashes: NDArray[np.uint64]) -> Any:
     """The rows whose hashes are not among these."""
     return table.filter(mask_of(~np.isin(_hashes(table), known_hashes))) if len(known_hashes) else table
 

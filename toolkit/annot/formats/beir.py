@@ -133,8 +133,8 @@ def write_beir(
     def query_record(query: Query) -> dict[str, Any]:
         paper = by_id.get(query.topic_id) if with_text else None
         if fields.kinds == "papers":
-            return _of_paper(query, paper)
-        return _of_topic(query, texts.get(query.topic_id), paper, fields)
+            return _paper_record(query, paper)
+        return _query_record(query, texts.get(query.topic_id), paper, fields)
 
     paths = beir_paths(folder, with_text=with_text, worded=fields.worded)
     lines = {
@@ -158,7 +158,7 @@ def _document(paper: Paper, fields: Fields, with_text: bool) -> dict[str, Any]:
     return record | _metadata({name: getattr(paper, name) for name in fields.document})
 
 
-def _of_paper(query: Query, paper: Paper | None) -> dict[str, Any]:
+def _paper_record(query: Query, paper: Paper | None) -> dict[str, Any]:
     """paper: None if its text is not passed on."""
     origin = {"paper_id": query.topic_id, "facet": query.facet}
     if query.paper_type is not None:
@@ -168,7 +168,7 @@ def _of_paper(query: Query, paper: Paper | None) -> dict[str, Any]:
     return {"_id": query.query_id, "text": _sentences(query, paper), "metadata": {**origin, "title": paper.title}}
 
 
-def _of_topic(query: Query, topic: Topic | None, paper: Paper | None, fields: Fields) -> dict[str, Any]:
+def _query_record(query: Query, topic: Topic | None, paper: Paper | None, fields: Fields) -> dict[str, Any]:
     """The record of a query on a text or, without a topic, on a paper, with the fields that those on texts have."""
     values = {name: getattr(query, name) for name in ("topic_id", "facet", "paper_type")}
     values |= {"kind": "text" if topic else "paper", "sentences": list(query.sentences)}

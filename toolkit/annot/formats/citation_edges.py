@@ -82,7 +82,7 @@ def edges_of(piece: Piece, papers_of: PapersOf = first_ids) -> Iterator[Edges]:
     papers_of: for records of libraries, whose papers may have another of their ids.
     """
     if piece.format not in (SEMANTIC_SCHOLAR, COLUMNS):
-        yield from _of_papers(piece, papers_of)
+        yield from _edges_of_papers(piece, papers_of)
         return
     read = _json_block if piece.format == SEMANTIC_SCHOLAR else _column_block(piece.path)
     for block in _blocks(piece):
@@ -192,7 +192,7 @@ def _row(line: bytes, delimiter: str, width: int, places: tuple[int, int]) -> li
     return ids if all(ids) else BrokenRecord("an empty id", ("an empty id",), text)
 
 
-def _of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
+def _edges_of_papers(piece: Piece, papers_of: PapersOf) -> Iterator[Edges]:
     form = format_named(piece.format)
     records = form.records(piece)
     lines_before = 0

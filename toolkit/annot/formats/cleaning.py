@@ -337,7 +337,7 @@ def _without_tags(text: str) -> str:
 def _read_as_meant(text: str) -> str:
     if text.isascii() or not _C1.search(text):
         return text
-    return _C1.sub(_from_windows_1252, _MISREAD_UTF8.sub(_read_again, text))
+    return _C1.sub(_windows_1252_character, _MISREAD_UTF8.sub(_read_again, text))
 
 
 def _visible(text: str) -> str:
@@ -386,7 +386,7 @@ def _read_again(match: re.Match[str]) -> str:
         return match[0]
 
 
-def _from_windows_1252(match: re.Match[str]) -> str:
+def _windows_1252_character(match: re.Match[str]) -> str:
     try:
         return match[0].encode("latin-1").decode("cp1252")
     except UnicodeDecodeError:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # 1. A byte order mark, or the zeros of a text that has none: UTF-8, UTF-16 (as Excel's "Unicode text" is) or UTF-32.
 # 2. Valid UTF-8 from beginning to end: UTF-8, ASCII among it.
 # 3. More bytes that continue a valid UTF-8 character than broken ones: UTF-8 with broken places. A record with one is
-#    left out and reported (`corpora.cutting.not_utf8`).
+#    left out and reported (`corpora.cutting.encoding_fault`).
 # 4. Otherwise Windows-1252, with the five bytes that it does not define as in Latin-1, as browsers read both
 #    (https://encoding.spec.whatwg.org/#windows-1252).
 #
@@ -73,7 +73,7 @@ class _Unpacking(io.RawIOBase):
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        self._left = most_of(path.stat().st_size)
+        self._left = most_unpacked_bytes(path.stat().st_size)
         self._file = gzip.open(path)  # noqa: SIM115 - closed with this one
 
     def readable(self) -> bool:
@@ -83,7 +83,7 @@ class _Unpacking(io.RawIOBase):
         n = self._file.readinto(buffer)
         self._left -= n
         if self._left < 0:
-            raise too_much(self.name)
+            raise too_large_error(self.name)
         return n
 
     def close(self) -> None:
@@ -91,12 +91,12 @@ class _Unpacking(io.RawIOBase):
         super().close()
 
 
-def most_of(packed: int) -> int:
+def most_unpacked_bytes(packed: int) -> int:
     """The most bytes that this many compressed bytes are unpacked to."""
     return UNPACKED * packed + LONGEST_LINE
 
 
-def too_much(name: str, *, expected: str = "text") -> InputError:
+def too_large_error(name: str, *, expected: str = "text") -> InputError:
     """The error for a file that unpacks to more than that."""
     return InputError(
         f"{name}: unpacks to more than {UNPACKED} times its size, expected {expected}",
@@ -122,18 +122,25 @@ def check_unpacked(path: Path) -> None:
                 pass
 
 
-def parquet_file(path: Path) -> ParquetFile:
-    """The Parquet file, open. Raises InputError if it is none, or unpacks to too much."""
+def open_parquet(path: Path, *, hint: str | None) -> ParquetFile:
+    """The Parquet file, open. Raises InputError, with the hint, if it is none."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        file = pyarrow.parquet.ParquetFile(path)
+        return pyarrow.parquet.ParquetFile(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file: {error}") from None
+        raise InputError(f"{path}: not a Parquet file: {error}", hint=hint) from None
+
+
+def parquet_file(path: Path) -> ParquetFile:
+    """A file of a person, open. Raises InputError also if it unpacks to too much."""
+    file = open_parquet(path, hint=None)
     groups = range(file.metadata.num_row_groups)
-    if sum(file.metadata.row_group(group).total_byte_size for group in groups) > most_of(path.stat().st_size):
-        raise too_much(str(path), expected="a table")
+    if sum(file.metadata.row_group(group).total_byte_size for group in groups) > most_unpacked_bytes(
+        path.stat().st_size
+    ):
+        raise too_large_error(str(path), expected="a table")
     return file
 
 
@@ -152,17 +159,17 @@ def content_of(path: Path, *, expected: str, most: int | None = None) -> bytes:
     return data
 
 
-def without_xz(data: bytes, *, name: str, expected: str) -> bytes:
+def decompressed_xz(data: bytes, *, name: str, expected: str) -> bytes:
     """The bytes, decompressed if they are xz. Raises InputError if they unpack to too much, or not to their end."""
     if not data.startswith(_XZ):
         return data
     unpacking = lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
     try:
-        content = unpacking.decompress(data, most_of(len(data)) + 1)
+        content = unpacking.decompress(data, most_unpacked_bytes(len(data)) + 1)
     except lzma.LZMAError as error:
         raise InputError(f"{name}: cannot be decompressed: {error}", hint=NOT_WHOLE) from None
-    if len(content) > most_of(len(data)):
-        raise too_much(name, expected=expected)
+    if len(content) > most_unpacked_bytes(len(data)):
+        raise too_large_error(name, expected=expected)
     if not unpacking.eof:
         raise InputError(f"{name}: cannot be decompressed: it ends too early", hint=NOT_WHOLE)
     return content
@@ -291,7 +298,7 @@ class _TextInLines(io.TextIOWrapper):
 def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
     """The text of a file in its encoding, decompressed; line ends as `open` has them by `newline`.
 
-    A byte that is not UTF-8 in a file that is comes as a lone surrogate: `not_utf8` finds it.
+    A byte that is not UTF-8 in a file that is comes as a lone surrogate: `encoding_fault` finds it.
     """
     encoding = encoding_of(path)
     encoding, errors = _DECODED.get(encoding, (encoding, "replace"))
@@ -386,16 +393,20 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
         NoneType: lambda _: "null",
         tuple: lambda items: write(items) if items else "[]",
     }
+    if values and (type(values[0]) in (str, NoneType) or values[0] == ()) and is_constant(values):
+        # A number may be equal to one that is written in another way.
+        return [of_type[type(values[0])](values[0])] * len(values)
     kinds = set(map(type, values))
-    if kinds == {NoneType}:
-        return ["null"] * len(values)
-    if kinds <= {str, int, NoneType}:
-        # Values of a column come many times; none of these is equal to one of another type.
-        texts = {value: of_type[type(value)](value) for value in set(values)}
+    if kinds <= {str, int, NoneType} and 2 * len(distinct := set(values)) < len(values):
+        # Most values of a column come many times; none of these is equal to one of another type.
+        texts = {value: of_type[type(value)](value) for value in distinct}
         return list(map(texts.__getitem__, values))
-    if kinds == {tuple} and not any(values):
-        return ["[]"] * len(values)
     return [of_type.get(type(value), write)(value) for value in values]
+
+
+def is_constant(values: Sequence[Any]) -> bool:
+    """True if all values are equal; there is at least one."""
+    return values.count(values[0]) == len(values)
 
 
 def json_objects(
@@ -404,23 +415,28 @@ def json_objects(
     """JSON of an object for each row of a table, with options as `json_texts` has them."""
     of_name = dict(zip(names, columns, strict=True))
     listed = sorted(of_name) if sort else names
-    heads = json_texts(listed, ascii_only=ascii_only)
-    template = ", ".join(head.replace("%", "%%") + ": %s" for head in heads)
-    rows = zip(*(json_texts(of_name[name], sort=sort, ascii_only=ascii_only) for name in listed), strict=True)
-    return [f"{{{template % row}}}" for row in rows]
+    members, varying = [], []
+    for name, head in zip(listed, json_texts(listed, ascii_only=ascii_only), strict=True):
+        texts = json_texts(of_name[name], sort=sort, ascii_only=ascii_only)
+        # Most columns of answers have one value: it becomes part of the template.
+        constant = texts[0] if is_constant(texts) else ""
+        members.append(f"{head}: {constant}".replace("%", "%%") + ("" if constant else "%s"))
+        varying += [] if constant else [texts]
+    template = f"{{{', '.join(members)}}}"
+    return [template % row for row in zip(*varying, strict=True)] if varying else [template % ()] * len(columns[0])
 
 
 def in_words(error: ValidationError) -> list[str]:
     """Faults of a pydantic model: place, found and expected value; entries count from 1."""
     faults = []
     for fault in error.errors(include_url=False):
-        *parents, last = fault["loc"] or ("",)
-        place = ", ".join(f"entry {part + 1}" if isinstance(part, int) else part for part in [*parents, last])
+        parts = [f"entry {part + 1}" if isinstance(part, int) else part for part in fault["loc"]]
+        last, place = (fault["loc"] or ("",))[-1], ", ".join(parts)
         if fault["type"] == "missing" and isinstance(last, int):
             problem = f"found {fault['input']!r:.60}, expected more entries"
         elif fault["type"] == "missing":
             close_to_key = near(str(last), [key for key in fault["input"] if key != last], others="found")
-            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {close_to_key}"
+            place, problem = ", ".join(parts[:-1]), f"no field {last!r}: {close_to_key}"
         elif fault["type"] == "extra_forbidden":
             problem = f"found {fault['input']!r:.60}, expected no such field"
         elif fault["type"] == "value_error":
@@ -515,11 +531,17 @@ def read_columns(
     that is a fault.
     """
     csv_table = read_table(decoded(data), faults, known_headings=(*columns, *optional))
+    if not csv_table.headings:
+        faults.add(f"an empty file, expected the columns {', '.join(columns)}")
+        return []
     headings = {plain(heading): heading for heading in csv_table.headings}
     missing = [column for column in columns if column not in headings]
-    for column in missing:
-        faults.add(f"found no column {column!r}", line=csv_table.line)
     unread = [heading for heading in headings if heading not in (*columns, *optional)]
+    for column in missing:
+        close = difflib.get_close_matches(column, unread, 1)
+        faults.add(
+            f"found no column {column!r}" + (f", but {headings[close[0]]!r}" if close else ""), line=csv_table.line
+        )
     for column in optional:
         if column not in headings and (close := difflib.get_close_matches(column, unread)):
             missing.append(column)
@@ -577,10 +599,10 @@ GOLD_COLUMNS = ("query_id", "doc_id", "grade", "why")
 
 def write_gold(rows: Iterable[Gold]) -> str:
     """The table, with tabs between cells."""
-    return _with_tabs([GOLD_COLUMNS, *(row[: len(GOLD_COLUMNS)] for row in rows)])
+    return _tab_separated([GOLD_COLUMNS, *(row[: len(GOLD_COLUMNS)] for row in rows)])
 
 
-def _with_tabs(rows: Iterable[Iterable[object]]) -> str:
+def _tab_separated(rows: Iterable[Iterable[object]]) -> str:
     """Rows with tabs between cells; white space in a cell becomes one space."""
     return "".join("\t".join(guarded(" ".join(str(cell).split())) for cell in row) + "\n" for row in rows)
 
@@ -650,7 +672,7 @@ PLACE_COLUMNS = ("paper_id", "where")
 def write_full_texts(titles: Mapping[str, str], where: Mapping[str, str]) -> str:
     """Table to fill in, with the title of each paper; known addresses stay in `where`."""
     rows = ((paper_id, where.get(paper_id, ""), title) for paper_id, title in sorted(titles.items()))
-    return _with_tabs([(*PLACE_COLUMNS, "title"), *rows])
+    return _tab_separated([(*PLACE_COLUMNS, "title"), *rows])
 
 
 def read_full_texts(data: bytes, *, name: str, ids: Collection[str] | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, TypeAdapter
 
 from annot.base.errors import Faults, InputError, json_problem
 from annot.base.names import moment_of, near
@@ -140,11 +140,11 @@ def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults)
         elif matches:
             fields[field] = matches[0]
         elif field in columns or field in REQUIRED:
-            faults.add(_no_column(field, free, expected))
+            faults.add(_missing_column_fault(field, free, expected))
     return fields
 
 
-def _no_column(field: str, headings: Sequence[str], expected: Sequence[str]) -> str:
+def _missing_column_fault(field: str, headings: Sequence[str], expected: Sequence[str]) -> str:
     """The fault that no column has the field, with the heading that may be meant."""
     of_others = {name for other, names in NAMES.items() if other != field for name in _called(headings, names)}
     unread = [heading for heading in headings if heading not in of_others]
@@ -377,7 +377,7 @@ def pool_lines(pool: Pool) -> str:
 
     The lines do not name the person who added something, nor the time.
     """
-    record = asdict(pool, dict_factory=_without_versions)
+    record = asdict(pool, dict_factory=_fields_without_versions)
     entries, additions = record.pop("entries"), record.pop("additions")
     if additions:
         names = ("version", "method", "depth", "reason", "documents", "corpus")
@@ -385,7 +385,7 @@ def pool_lines(pool: Pool) -> str:
     return json_lines([record, *entries])
 
 
-def _without_versions(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _fields_without_versions(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """The fields, without those about versions of the corpus if there are none."""
     return {name: value for name, value in fields if value is not None or name not in ("corpus", "new_rank")}
 
@@ -500,7 +500,7 @@ def _judgement_of_annotation(
     if not isinstance(number, int) or isinstance(number, bool):
         raise ValueError("an annotation without a number (id)")
     cancelled = bool(annotation.get("was_cancelled"))
-    chosen = _given(annotation, places["grade"])
+    chosen = _control_values(annotation, places["grade"])
     if len(chosen) > 1 and not cancelled:
         raise ValueError(f"annotation {number}: {len(chosen)} values of {places['grade']!r}, expected one")
     grade = None
@@ -511,7 +511,9 @@ def _judgement_of_annotation(
                 'say which with --grade "VALUE=GRADE"'
             )
         grade = grades[value]
-    comments = [text.strip() for text in _given(annotation, places.get("comment"), ("text",)) if isinstance(text, str)]
+    comments = [
+        text.strip() for text in _control_values(annotation, places.get("comment"), ("text",)) if isinstance(text, str)
+    ]
     seconds = annotation.get("lead_time")
     judged_at, changed_at = (_moment(annotation, key, number) for key in ("created_at", "updated_at"))
     assessor, account = _person(annotation.get("completed_by"), number)
@@ -574,7 +576,7 @@ def _results(annotation: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict) and isinstance(item.get("from_name"), str)]
 
 
-def _given(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = GIVEN) -> list[Any]:
+def _control_values(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = GIVEN) -> list[Any]:
     """Values of one control."""
     values: list[Any] = []
     for item in _results(annotation):
@@ -606,6 +608,9 @@ class _Seed(Strict):
     response: _Response
 
 
+_SEEDS = TypeAdapter(list[_Seed])
+
+
 def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
     """The judgements in the bytes of RELISH's JSON: grade 2 for relevant, 1 for partial, 0 for irrelevant.
 
@@ -614,26 +619,19 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
     Raises InputError with every fault: an entry of another form, a document twice in one entry.
     """
     faults = Faults(name)
+    entries: Sequence[_Seed] = ()
     try:
-        entries = json.loads(data)
+        entries = checked(_SEEDS.validate_python, json.loads(data), faults) or ()
     except (ValueError, RecursionError) as error:
         faults.add(json_problem(error))
-        entries = []
-    else:
-        if not isinstance(entries, list) or not entries:
-            faults.add(f"found {json.dumps(entries)[:40]}, expected a list of entries with `pmid` and `response`")
-            entries = []
     judgements: list[FileJudgement] = []
     counts = Counter[str]()
-    for number, record in enumerate(entries, 1):
-        place = f"entry {number}"
-        if (entry := checked(_Seed.model_validate, record, faults, place=place)) is None:
-            continue
+    for number, entry in enumerate(entries, 1):
         counts[entry.pmid] += 1
         graded = [(doc_id, grade) for label, grade in GRADES.items() for doc_id in getattr(entry.response, label)]
         for doc_id, count in Counter(doc_id for doc_id, _ in graded).items():
             if count > 1:
-                faults.add(f"document {doc_id!r} occurs {count} times", place=place)
+                faults.add(f"document {doc_id!r} occurs {count} times", place=f"entry {number}")
         judgements += (
             FileJudgement(
                 *(number, entry.pmid, doc_id, f"a{counts[entry.pmid]}", grade, None, None, None, 1),
@@ -641,5 +639,5 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
             )
             for doc_id, grade in graded
         )
-    faults.raise_if_any()
+    faults.raise_if_any(found=entries, nothing="found no entry, expected some with `pmid` and `response`")
     return tuple(judgements)

@@ -157,7 +157,7 @@ def document_of_record(
     try:
         line = (_PaperLine if titled else _DocumentLine).model_validate(record)
     except ValidationError as error:
-        raise InputError(_in_general(error), faults=in_words(error)) from None
+        raise InputError(_general_fault(error), faults=in_words(error)) from None
     paper = line.paper(known_labels, language)
     if noted is not None and line.text:
         used = language_of(" ".join(paper.sentences), line.language or language)
@@ -205,7 +205,7 @@ def _usable(record: Mapping[str, Any], noted: list[tuple[str, str]]) -> Mapping[
     return fields
 
 
-def _in_general(error: ValidationError) -> str:
+def _general_fault(error: ValidationError) -> str:
     fault = error.errors(include_url=False)[0]
     if not fault["loc"]:
         return "labels do not fit the sentences"

@@ -115,14 +115,14 @@ def _rejoined(parts: list[str], language: str) -> list[str]:
     """The sentences of a paragraph: parts that were cut within one are joined again."""
     sentences = [""]
     for part in parts:
-        if not sentences[-1] or _goes_on(sentences[-1], part, language):
+        if not sentences[-1] or _continues_sentence(sentences[-1], part, language):
             sentences[-1] += part
         else:
             sentences.append(part)
     return [sentence.strip() for sentence in sentences if sentence.strip()]
 
 
-def _goes_on(before: str, part: str, language: str) -> bool:
+def _continues_sentence(before: str, part: str, language: str) -> bool:
     """True if a part does not begin a sentence: by its first letter, or by the abbreviation before it."""
     if part[0].islower() or not any(map(str.isalnum, part)):
         return True

@@ -7,9 +7,9 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from operator import itemgetter
 from typing import Annotated, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
-from annot.base.records import WRITTEN, PlacedDoc, Qrel, Query, Ranking, ScoredDoc, Topic, in_order, nested
+from annot.base.records import WRITTEN, PlacedDoc, Qrel, Query, Ranking, ScoredDoc, Topic, grouped, in_order, nested
 from annot.formats.input_files import read_models, unicode_of_start
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -107,9 +107,9 @@ def run_lines(rankings: Mapping[str, Iterable[ScoredDoc]], *, tag: str) -> dict[
     faults = Faults(f"run {tag}")
     _check_id(tag, "tag", faults)
     scored = {query_id: list(documents) for query_id, documents in sorted(rankings.items())}
-    _check_pairs(((query_id, doc_id) for query_id, documents in scored.items() for doc_id, _ in documents), faults)
+    _check_pairs({query_id: [doc_id for doc_id, _ in documents] for query_id, documents in scored.items()}, faults)
     for query_id, documents in scored.items():
-        for doc_id, score in documents:
+        for doc_id, score in documents if not all(map(math.isfinite, [score for _, score in documents])) else ():
             if not math.isfinite(score):
                 faults.add(f"query {query_id!r}: document {doc_id!r} has score {score}, expected a finite number")
     faults.raise_if_any()
@@ -161,7 +161,7 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     expected: tuple[str, ...] = QRELS_COLUMNS
     for number, line in rows:
         is_object = line.startswith("{") and f'"{BEIR_COLUMNS[0]}"' in line
-        row = _of_object(line) if is_object else tuple(line.split())
+        row = _beir_values(line) if is_object else tuple(line.split())
         if row == BEIR_COLUMNS and number == 1:
             expected = row
             continue
@@ -185,7 +185,7 @@ def _is_grade(text: str) -> bool:
     return text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10
 
 
-def _of_object(line: str) -> tuple[str, ...]:
+def _beir_values(line: str) -> tuple[str, ...]:
     """The values of BEIR's columns in a line of JSON, those that it has; a grade may be written as 1.0."""
     try:
         record = json.loads(line)
@@ -206,7 +206,7 @@ def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:
     """
     faults = Faults("qrels")
     ordered = sorted(qrels)
-    _check_pairs((qrel[:2] for qrel in ordered), faults)
+    _check_pairs(grouped((query_id, doc_id) for query_id, doc_id, _ in ordered), faults)
     faults.raise_if_any()
     return "".join(f"{query_id} {source} {doc_id} {relevance}\n" for query_id, doc_id, relevance in ordered)
 
@@ -224,33 +224,34 @@ def score_of(text: str, faults: Faults, *, line: int) -> float | None:
 
 
 def _lines(query_id: str, documents: Collection[ScoredDoc], tag: str) -> str:
-    places = {doc.doc_id: doc.rank for doc in documents if isinstance(doc, PlacedDoc)}
-    return "".join(
-        [
-            f"{query_id} Q0 {doc_id} {places.get(doc_id, rank)} {_written(score)} {tag}\n"
-            for rank, (doc_id, score) in enumerate(in_order(documents), 1)
-        ]
-    )
+    falling = in_order(documents)
+    texts = _written([score for _, score in falling])
+    ranks: Iterable[int] = range(1, 1 + len(falling))
+    if places := {doc.doc_id: doc.rank for doc in documents if type(doc) is PlacedDoc}:
+        ranks = [places.get(doc_id, rank) for rank, (doc_id, _) in zip(ranks, falling, strict=True)]
+    rows = zip(falling, ranks, texts, strict=True)
+    return "".join([f"{query_id} Q0 {doc_id} {rank} {text} {tag}\n" for (doc_id, _), rank, text in rows])
 
 
-def _written(score: float) -> str:
-    """The score as the program's own are written if that is all of it, else with as many digits as it takes."""
+def _written(scores: Iterable[float]) -> list[str]:
+    """Each score as the program's own are written if that is all of it, else with as many digits as it takes."""
     # Adding zero turns -0.0 into 0.
-    text = format(score + 0.0, WRITTEN)
-    return text if float(text) == score else repr(float(score))
+    texts = [(score, format(score + 0.0, WRITTEN)) for score in scores]
+    return [text if float(text) == score else repr(float(score)) for score, text in texts]
 
 
-def _check_pairs(pairs: Iterable[tuple[str, str]], faults: Faults) -> None:
-    all_pairs = list(pairs)
-    different = set(all_pairs)
-    ids = list(set(chain.from_iterable(different)))
-    if len(different) == len(all_pairs) and " ".join(ids).split() == ids:
+def _check_pairs(documents: Mapping[str, Sequence[str]], faults: Faults) -> None:
+    """Add the ids that cannot be written, and the documents that a query has twice. documents: by query id."""
+    ids = list({*documents}.union(*documents.values()))
+    distinct = all(len({*doc_ids}) == len(doc_ids) for doc_ids in documents.values())
+    if distinct and " ".join(ids).split() == ids:
         return
-    for (query_id, doc_id), count in Counter(all_pairs).items():
-        _check_id(query_id, "query id", faults)
-        _check_id(doc_id, f"query {query_id!r}: document id", faults)
-        if count > 1:
-            faults.add(f"query {query_id!r}: document {doc_id!r} is listed twice")
+    for query_id, doc_ids in documents.items():
+        for doc_id, count in Counter(doc_ids).items():
+            _check_id(query_id, "query id", faults)
+            _check_id(doc_id, f"query {query_id!r}: document id", faults)
+            if count > 1:
+                faults.add(f"query {query_id!r}: document {doc_id!r} is listed twice")
 
 
 def _check_id(text: str, noun: str, faults: Faults) -> None:
@@ -411,23 +412,24 @@ def facet_in_name(file_name: str) -> str | None:
 
 
 def _trec(text: str, faults: Faults) -> SubmittedRun:
-    ranked: dict[str, list[tuple[int, ScoredDoc]]] = {}
-    tags: set[str] = set()
     lines = list(numbered(text.splitlines(), faults))
     head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
-    for number, columns in run_columns((line for line in lines if not line[1].startswith("#")), faults):
-        query_id, _, doc_id, rank, score, tag = columns
-        if (value := score_of(score, faults, line=number)) is None:
-            continue
-        tags.add(tag)
-        place = int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 10 else number
-        ranked.setdefault(query_id, []).append((place, ScoredDoc(doc_id, value)))
-    if len(tags) > 1:
-        faults.add(f"{len(tags)} tags ({', '.join(sorted(tags)[:3])}), expected one run per file")
-    documents = {
-        query_id: tuple(doc for _, doc in sorted(ranked_docs, key=lambda pair: pair[0]))
-        for query_id, ranked_docs in ranked.items()
-    }
+    rows = [line for line in lines if not line[1].startswith("#")] if head else lines
+    numbers: Sequence[int] = [number for number, _ in rows]
+    columns: Sequence[Sequence[Any]] = _columns(rows, 6, faults)
+    scores: Sequence[Any] = _scores(columns[4]) if columns else ()
+    if not scores:
+        # Something is wrong: each line is looked at.
+        read = [(number, *row, score_of(row[4], faults, line=number)) for number, row in run_columns(rows, faults)]
+        sound = zip(*[row for row in read if row[-1] is not None], strict=True)
+        numbers, *columns, scores = list(sound) or [()] * 8
+    query_ids, _, doc_ids, ranks, _, tags = columns
+    if len({*tags}) > 1:
+        faults.add(f"{len({*tags})} tags ({', '.join(sorted({*tags})[:3])}), expected one run per file")
+    place_of = {rank: int(rank) for rank in {*ranks} if rank.isascii() and rank.isdigit() and len(rank) < 10}
+    places = map(place_of.get, ranks, numbers)
+    ranked = grouped(zip(query_ids, zip(places, map(ScoredDoc, doc_ids, scores), strict=True), strict=True))
+    documents = {name: tuple([doc for _, doc in sorted(docs, key=itemgetter(0))]) for name, docs in ranked.items()}
     return SubmittedRun("trec", documents, _metadata("\n".join(head), faults))
 
 

@@ -56,8 +56,8 @@ class PublishedWords:
         comments = [(judgement.assessor, judgement) for judgement in judged]
         reasons = [(ruling.adjudicator, ruling) for ruling in settled.values()]
         kinds = (
-            _of_kind(notices, "comments", release.comments, comments),
-            _of_kind(notices, "reasons", release.reasons, reasons),
+            _words_of_kind(notices, "comments", release.comments, comments),
+            _words_of_kind(notices, "reasons", release.reasons, reasons),
         )
         self.kinds = tuple(words for words in kinds if words.given)
         """Kinds of which there are any words."""
@@ -137,7 +137,7 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice
     )
 
 
-def _of_kind(
+def _words_of_kind(
     notices: Iterable[Notice], kind: Kind, decided: str | None, words: Sequence[tuple[str, Judgement | Adjudication]]
 ) -> WordsOfKind:
     early = Counter(person for person, answer in words if not knew(notices, person, kind, answer.judged_at))

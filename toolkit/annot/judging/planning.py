@@ -325,11 +325,11 @@ def faults_of(
     """
     plan = tuple(plan)
     return (
-        *_of_pairs(plan, documents, per_pair, accepted),
-        *_of_positions(plan),
-        *_of_repeats(plan, answered),
-        *_of_people(plan, left, answered),
-        *(() if may_assess else _of_adjudicators(plan, settling)),
+        *_faults_of_pairs(plan, documents, per_pair, accepted),
+        *_faults_of_positions(plan),
+        *_faults_of_repeats(plan, answered),
+        *_faults_of_people(plan, left, answered),
+        *(() if may_assess else _faults_of_adjudicators(plan, settling)),
     )
 
 
@@ -345,23 +345,24 @@ def overlaps(plan: Iterable[Assignment], assessors: Sequence[str]) -> tuple[Plan
     )
 
 
-def _of_pairs(
+def _faults_of_pairs(
     plan: Sequence[Assignment],
     documents: Mapping[str, Collection[str]],
     per_pair: int | None,
     accepted: Collection[Pair],
 ) -> Iterator[str]:
-    members = grouped((assignment.pair, assignment.assessor) for assignment in plan if assignment.occasion == 1)
+    members = grouped(((row.query_id, row.doc_id), row.assessor) for row in plan if row.occasion == 1)
+    pooled = {query_id: frozenset(doc_ids) for query_id, doc_ids in documents.items()}
     for pair, names in sorted(members.items()):
         fewer = pair in accepted and per_pair is not None and len(names) < per_pair
         if per_pair is not None and len(names) != per_pair and not fewer:
             number = counted(len(names), "assessor")
             yield f"{' '.join(pair)}: {number} ({', '.join(sorted(names))}), expected {per_pair}"
-        if pair[0] in documents and pair[1] not in documents[pair[0]]:
+        if pair[0] in pooled and pair[1] not in pooled[pair[0]]:
             yield f"{' '.join(pair)}: planned, but not in the pool"
 
 
-def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
+def _faults_of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
     positions = grouped((assignment.assessor, assignment.position) for assignment in plan)
     for name, places in sorted(positions.items()):
         wrong = next((number for number, place in enumerate(sorted(places), start=1) if number != place), None)
@@ -369,7 +370,7 @@ def _of_positions(plan: Sequence[Assignment]) -> Iterator[str]:
             yield f"{name}: the positions should run from 1 to {len(places)}, but {wrong} is missing or used twice"
 
 
-def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
+def _faults_of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, PairKey]]) -> Iterator[str]:
     question_of = attrgetter("assessor", "query_id", "doc_id", "occasion")
     keys = list(map(question_of, plan))
     twice = {key for key, times in Counter(keys).items() if times > 1} if len({*keys}) < len(keys) else ()
@@ -387,7 +388,7 @@ def _of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[str, Pair
             yield f"{row.query_id} {row.doc_id}: the hidden repeat comes before the pair for {row.assessor}"
 
 
-def _of_people(
+def _faults_of_people(
     plan: Sequence[Assignment], left: Collection[str], answered: Collection[tuple[str, PairKey]]
 ) -> Iterator[str]:
     still_open = Counter(
@@ -402,7 +403,7 @@ def _of_people(
         )
 
 
-def _of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:
+def _faults_of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, Collection[str]]) -> Iterator[str]:
     assessors = {(row.pair, row.assessor) for row in plan if row.pair in settling} if settling else ()
     for pair, names in sorted(settling.items()):
         for name in sorted(names):

@@ -150,7 +150,9 @@ def sample_of(
     frozen = frozen_of(pools, queries, before=before, whole=whole, withdrawn=withdrawn)
     pi, chosen = _drawn(frozen, design)
     topics = {query.query_id: query.topic_id for query in queries}
-    ranked_by = {topic_id: _by_document(pooling.ranks_on_record(pools[topic_id])) for topic_id in {*topics.values()}}
+    ranked_by = {
+        topic_id: _ranks_by_document(pooling.ranks_on_record(pools[topic_id])) for topic_id in {*topics.values()}
+    }
     recorded = {} if before is None else before.pairs
     pairs = [
         SampledPair(
@@ -223,7 +225,7 @@ def frozen_of(
     return frozen
 
 
-def _by_document(ranks: pooling.Ranks) -> dict[str, dict[str, int]]:
+def _ranks_by_document(ranks: pooling.Ranks) -> dict[str, dict[str, int]]:
     return nested((doc_id, method, rank) for method, docs in sorted(ranks.items()) for doc_id, rank in docs.items())
 
 
@@ -270,7 +272,7 @@ def faults_of_sample(
     faults = []
     for query_id, places in _places(sample).items():
         pool = pools.get(query_of[query_id].topic_id)
-        now = {} if pool is None else _by_document(pooling.ranks_on_record(pool))
+        now = {} if pool is None else _ranks_by_document(pooling.ranks_on_record(pool))
         pooled = set() if pool is None else {entry.doc_id for entry in pool.entries}
         for batch in sorted({place.batch for place in places.values()}):
             ranks_of = {

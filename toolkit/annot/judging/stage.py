@@ -79,7 +79,7 @@ class Stage:
         self.planned: Set[Pair] = self.plain.grades.keys() | self.outcome.planned.keys()
         """The pairs of the plan."""
         imported = runs.judgements_imported(session)
-        gone = self._gone() if imported else set()
+        gone = self._people_elsewhere() if imported else set()
         present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {
@@ -93,7 +93,7 @@ class Stage:
         """People with a judgement on record."""
         return self.plain.given.keys() | {row.assessor for row in self.outcome.judgements}
 
-    def _gone(self) -> Set[str]:
+    def _people_elsewhere(self) -> Set[str]:
         """People who judged elsewhere: they have answers on record and no project."""
         working = {project.assessor for project in self.projects}
         return (self.plain.given.keys() | self.outcome.people) - working
@@ -177,7 +177,7 @@ class Stage:
         )
         for fill in (self._with_plan, self._with_training, self._with_judging, self._with_disputes):
             facts = fill(facts)
-        facts = facts._replace(without_letter=self._without_letter(facts))
+        facts = facts._replace(without_letter=self._people_without_letter(facts))
         # The products of the grades are looked at once all grades are there.
         waiting = facts.to_judge or outcome.progress.left or facts.open
         return self._with_servers(facts if not facts.judged or waiting else self._with_products(facts))
@@ -191,7 +191,7 @@ class Stage:
         return facts._replace(
             queries=len(self.queries),
             pooled=len(pooled),
-            to_grow=self._to_grow() if here else "",
+            to_grow=self._version_to_grow() if here else "",
             seats=missing_people if here and not planned else 0,
             planned=len(self.planned),
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
@@ -210,7 +210,7 @@ class Stage:
     def _current(self, product: str) -> bool:
         return is_current(self.made, product, self.states)
 
-    def _to_grow(self) -> str:
+    def _version_to_grow(self) -> str:
         """Newest version of the corpus, if pools were drawn from an earlier one; else empty."""
         versions = read_corpus_versions(self.session)
         if not versions:
@@ -291,7 +291,7 @@ class Stage:
         # A push leaves out people without an account, and pairs that were answered meanwhile: another one would change
         # nothing. It sends tasks again that a pull has found deleted since.
         pushed = self._current("push")
-        signing_up = unsent.keys() & self._without_account("push") if pushed else set()
+        signing_up = unsent.keys() & self._people_without_account("push") if pushed else set()
         waiting = sum(many for name, many in unsent.items() if name not in signing_up)
         if not pushed:
             waiting += self.to_withdraw + self.on_other_texts
@@ -323,7 +323,9 @@ class Stage:
             }
             stale += now != set(shows.get((person, pair), now))
         pushed = self._current("push adjudication")
-        signing_up = self.adjudicators & self._without_account("push adjudication") if unsent and pushed else set()
+        signing_up = (
+            self.adjudicators & self._people_without_account("push adjudication") if unsent and pushed else set()
+        )
         waiting = 0 if signing_up else unsent
         if not pushed:
             waiting += stale + self._ended_disputes(noted)
@@ -374,7 +376,7 @@ class Stage:
         may_assess = self.ws.settings.adjudication.adjudicator_may_assess and not passed_on
         return free or (self.adjudicators if may_assess else set())
 
-    def _without_account(self, push: str) -> set[str]:
+    def _people_without_account(self, push: str) -> set[str]:
         """People whom the last push left out because the server did not have their accounts."""
         return set(self.made.get(push, {}).get("without_account", ()))
 
@@ -382,7 +384,7 @@ class Stage:
         """True if the screens have changed since this push."""
         return self.made.get(push, {}).get("screens") not in (None, self.states["screens"])
 
-    def _without_letter(self, facts: Facts) -> tuple[str, ...]:
+    def _people_without_letter(self, facts: Facts) -> tuple[str, ...]:
         project_of = {(str(project.round), project.assessor): project for project in self.projects}
         judges = facts.training or (*facts.to_judge, *facts.signing_up)
         roles = [("judge", name) for name in judges]

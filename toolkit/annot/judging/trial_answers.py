@@ -118,7 +118,7 @@ def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
         kept = staying(assigned, gone, answers.get(name, {}))
         own_gold = {pair: golden[pair] for pair in kept if pair in golden}
         answered = [answer for pair, answer in answers.get(name, {}).items() if pair in own_gold and answer.counts]
-        agreement, furthest = _against(ws, grades_of(answered), own_gold, papers)
+        agreement, furthest = _agreement_with_grades(ws, grades_of(answered), own_gold, papers)
         shown = {tuple(pair) for pair in recorded.get(f"{FEEDBACK}/{name}", {}).get("pairs", ())}
         reviewed = [answer for _, answer in sorted(again.get(name, {}).items())]
         trained.append(
@@ -164,7 +164,9 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[HiddenGoldResult, .
     for name, pairs in hidden.items():
         answered = [answer for pair, answer in answers.get(name, {}).items() if pair in pairs and answer.counts]
         results.append(
-            HiddenGoldResult(name, len(pairs), len(answered), *_against(ws, grades_of(answered), final, papers))
+            HiddenGoldResult(
+                name, len(pairs), len(answered), *_agreement_with_grades(ws, grades_of(answered), final, papers)
+            )
         )
     return tuple(results)
 
@@ -223,7 +225,7 @@ def by_person(records: Any) -> dict[str, dict[Pair, Any]]:
     return nested((record.assessor, record.pair, record) for record in records)
 
 
-def _against(
+def _agreement_with_grades(
     ws: Workspace, given_grades: Mapping[Pair, int], expected: Mapping[Pair, tuple[int, str]], papers: Mapping[str, str]
 ) -> tuple[AgreementOfGradings, tuple[GradeGap, ...]]:
     """Agreement of a person's grades with the given (grade, reason), and the pairs that differ most."""

@@ -68,11 +68,11 @@ def draw_gold(
             for decision in sorted(settled, key=lambda decision: decision.pair)
             if query_of[decision.query_id].facet == facet and decision.pair not in current
         ]
-        drawn += evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - have)
+        drawn += draw_evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - have)
     return tuple(drawn)
 
 
-def evenly(free: Sequence[Decision], count: int) -> list[Decision]:
+def draw_evenly(free: Sequence[Decision], count: int) -> list[Decision]:
     """At most `count` of the pairs, one grade after the other, in each as evenly over origins and queries as can be."""
     # In the order of the draw, so that no grade always comes first.
     grades = list(dict.fromkeys(decision.grade for decision in free))
@@ -153,7 +153,7 @@ def draw_hidden(
     order = shuffled(sorted(free), rng)
     drawn: list[Pair] = []
     for query_id in sorted(order, key=lambda query_id: query_id not in own):
-        some = evenly(shuffled(free[query_id], rng), min(BLOCK, count - len(drawn)))
+        some = draw_evenly(shuffled(free[query_id], rng), min(BLOCK, count - len(drawn)))
         drawn += [decision.pair for decision in some]
     return tuple(drawn)
 
@@ -217,7 +217,11 @@ def draw_substudy(
         )
     chosen = _queries(by_facet, per_facet, seed)
     return tuple(
-        sorted((query.query_id, doc_id) for query in chosen for doc_id in _some(candidates, query, per_query, seed))
+        sorted(
+            (query.query_id, doc_id)
+            for query in chosen
+            for doc_id in _drawn_candidates(candidates, query, per_query, seed)
+        )
     )
 
 
@@ -243,7 +247,9 @@ def _queries(by_facet: Mapping[str, Sequence[Query]], per_facet: int, seed: int)
     return chosen
 
 
-def _some(candidates: Mapping[str, Mapping[int, list[str]]], query: Query, count: int, seed: int) -> list[str]:
+def _drawn_candidates(
+    candidates: Mapping[str, Mapping[int, list[str]]], query: Query, count: int, seed: int
+) -> list[str]:
     """Candidates of the query, one grade after the other."""
     rng = generator(seed, "substudy-candidates", query.query_id)
     of_grade = [docs for _, docs in sorted(candidates[query.query_id].items())]

@@ -61,7 +61,7 @@ class Gateway(Door):
         that happens twice.
         """
         for _ in range(2):
-            project = self._found(project_id)
+            project = self._project_or_none(project_id)
             if project is not None or project_id not in self._descriptions():
                 return project
         raise StudioError(
@@ -304,7 +304,7 @@ class Gateway(Door):
             integer(task.id), self._key(project_id, task.data), annotations, task.data, moment(task.updated_at)
         )
 
-    def _found(self, project_id: int) -> StudioProject | None:
+    def _project_or_none(self, project_id: int) -> StudioProject | None:
         with self._asking(f"looking at project {project_id}"):
             try:
                 project = self._client.projects.get(project_id, request_options=READ)
@@ -481,7 +481,7 @@ def tasks_to_resend(
     positions = {task["data"][KEY]: number for number, task in enumerate(tasks)}
     keys_there = {task.key for task in listed}
     waiting = {positions[task.key]: task for task in listed if task.key in positions and not task.annotations}
-    outdated = [position for position, task in waiting.items() if _other_text(task, tasks[position]["data"])]
+    outdated = [position for position, task in waiting.items() if _differing_fields(task, tasks[position]["data"])]
     first = [positions[key] for key in new if key not in keys_there]
     first += outdated if len(outdated) > MOST_UPDATES else []
     return [task for position, task in waiting.items() if position >= min(first, default=len(tasks))]
@@ -500,14 +500,14 @@ def _bring_up_to_date(
     for task in listed:
         if task.annotations or task.key is None or task.key not in data_of:
             continue
-        if other := _other_text(task, data_of[task.key]):
+        if other := _differing_fields(task, data_of[task.key]):
             server.update_task(task.task_id, {**task.data, **other})
             updated += 1
             advance(1)
     return updated
 
 
-def _other_text(task: StudioTask, data: Payload) -> Payload:
+def _differing_fields(task: StudioTask, data: Payload) -> Payload:
     """Fields about the pair that the task should show and does not."""
     text, shown = data.get(TEXT_FIELD, ""), task.data.get(TEXT_FIELD, "")
     changes = is_whole(text) or without_words(text) == without_words(str(shown))
@@ -540,7 +540,7 @@ def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[Studio
                 for task_id, task in zip(task_ids, batch, strict=False)
             ]
         except UncertainWrite:
-            batch = _not_arrived(server, project_id, batch)
+            batch = _missing_tasks(server, project_id, batch)
             if not batch:
                 break
             if attempt == _ATTEMPTS:
@@ -548,7 +548,7 @@ def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[Studio
     return []
 
 
-def _not_arrived(server: Gateway, project_id: int, batch: list[Payload]) -> list[Payload]:
+def _missing_tasks(server: Gateway, project_id: int, batch: list[Payload]) -> list[Payload]:
     """The tasks of `batch` that have not appeared on the server when the waits are over."""
     for wait in _WAITS:
         arrived = {task.key for task in server.tasks_of(project_id)}

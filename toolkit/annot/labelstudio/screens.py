@@ -165,7 +165,7 @@ def instructions_html(
         "fold_after": fold_after,
         "say": words,
     }
-    return _in_text("\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()]))
+    return _bullets_as_text("\n".join([*_read(pages), render("keys.html.j2", values, overrides=None).strip()]))
 
 
 def _read(pages: Sequence[str]) -> list[str]:
@@ -178,7 +178,7 @@ _BLOCK = re.compile(r"<(/?)(ol|ul|li|p|table|blockquote|h[1-6])>((?<=<li>)\s*<p>
 _GAP = '<br class="a-gap">'
 
 
-def _in_text(page: str) -> str:
+def _bullets_as_text(page: str) -> str:
     """The HTML `page` with its numbers, bullets and gaps in the text itself.
 
     Label Studio's own style takes them from every page until the screen behind it is there with ours, and on a project

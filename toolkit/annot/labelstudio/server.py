@@ -272,8 +272,8 @@ def up(
         keep_data_of_earlier(folder, _release_of(program), say=say)
         chosen = choose_port(port, folder)
         place = address or f"http://{HOST}:{chosen}"
-        say(f"starting Label Studio at {place} (the first start takes about a minute)")
         log_size = _log_size(folder)
+        say(f"starting Label Studio at {place}{'' if log_size else ' (the first start takes about a minute)'}")
         with reported(say, "starting Label Studio"):
             _spawn(program, folder, chosen, environ)
             if not _speaks(folder, log_size) and (hung := _process(folder)) is not None:

@@ -135,7 +135,7 @@ def without_words(pair_html: str) -> str:
     return _WORDS.sub("", without_languages(pair_html))
 
 
-def _by_setting(criteria: str, rest: str) -> str:
+def _markup_by_setting(criteria: str, rest: str) -> str:
     """Pattern of the markup that depends on the settings of the screen. criteria, rest: the words in it."""
     summary = '<summary accesskey="[a-z]">'
     return (
@@ -144,7 +144,7 @@ def _by_setting(criteria: str, rest: str) -> str:
     )
 
 
-_ANY_BY_SETTING = re.compile(_by_setting("", ""))
+_ANY_BY_SETTING = re.compile(_markup_by_setting("", ""))
 
 
 _TEXT = re.compile(r'<(h2|p class="a-s(?: a-hit)?")>')
@@ -196,7 +196,7 @@ def _texts_in(pair_html: str, words: Words | None = None) -> list[str]:
     """The texts between the tags. words: the only ones around them, if they are compared too."""
     if words is None:
         return _TAG.split(_ANY_BY_SETTING.sub("", pair_html))
-    by_setting = _by_setting(
+    by_setting = _markup_by_setting(
         words.pattern("task.grades", in_html=True), words.pattern("task.rest", in_html=True, count=r"[\d,.\s]+")
     )
     return _TAG.split(re.sub(by_setting, "", pair_html))
@@ -218,7 +218,7 @@ def document_column(document: Paper, heading: str, *, fold_after: int, terms: fr
 
     terms: the words that are marked.
     """
-    shown = _within(document.sentences, fold_after)
+    shown = _sentences_within(document.sentences, fold_after)
     rest = document.sentences[shown:]
     texts = _paragraphs(document.sentences[:shown] or (words("task.no_text"),), terms)
     if rest:
@@ -227,7 +227,7 @@ def document_column(document: Paper, heading: str, *, fold_after: int, terms: fr
     return _column("cand", heading, _marked(document.title, terms), texts)
 
 
-def _within(sentences: Sequence[str], most: int) -> int:
+def _sentences_within(sentences: Sequence[str], most: int) -> int:
     """Number of sentences that have `most` words together, or fewer; at least one."""
     words = accumulate(map(count_words, sentences))
     return max(1, sum(count <= most for count in words))

@@ -213,7 +213,7 @@ def no_tau(n_runs: int) -> Undefined:
     return Undefined(f"all {n_runs} runs tie under one of the gradings")
 
 
-def with_random_assessors(
+def random_assessor_rankings(
     values: Array, final: Array, topics: Sequence[str], tags: Sequence[str], settings: EffectSettings
 ) -> RandomAssessors:
     """Rankings under random choices. values: shape (runs, choices, queries); final: shape (runs, queries); topics: of
@@ -442,7 +442,9 @@ def assessor_effect_on_runs(
             for grading in named
         ),
         comparisons=tuple(_compare(first, second, by_name, papers_of, tags, settings) for first, second in couples),
-        random_assessors=with_random_assessors(values[:, len(named) :, :], by_name[FINAL], papers_of, tags, settings),
+        random_assessors=random_assessor_rankings(
+            values[:, len(named) :, :], by_name[FINAL], papers_of, tags, settings
+        ),
         notes=tuple(notes),
     )
 
@@ -452,7 +454,7 @@ def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> t
     decisions = [Decision(query_id, doc_id, relevance, "adjudicated") for query_id, doc_id, relevance in qrels]
     judgements = tuple(judgements)
     queries = ratings_of(judgements, decisions, {judgement.query_id: "" for judgement in judgements})
-    judged = [query for query in map(_in_both, queries) if len(query.final)]
+    judged = [query for query in map(_pairs_in_both, queries) if len(query.final)]
     in_both = {(query.query_id, doc_id) for query in judged for doc_id in query.doc_ids}
     graded = {
         (query.query_id, doc_id)
@@ -476,7 +478,7 @@ def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> t
     return judged, [f"{counted(n, 'pair')} {note}" for note, n in notes.items() if n]
 
 
-def _in_both(query: QueryRatings) -> QueryRatings:
+def _pairs_in_both(query: QueryRatings) -> QueryRatings:
     """Pairs of the query that have a final grade and one of an assessor's."""
     in_both = ~np.isnan(query.final) & ~np.isnan(query.ratings).all(axis=0)
     return replace(

@@ -91,11 +91,11 @@ def evaluation_data(evaluated: EvaluatedRuns) -> Any:
         "notes": (*filter(None, [evaluated.warning]), *evaluated.notes),
         **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
         **({} if evaluated.restated is None else {"restated": evaluated.restated}),
-        **({} if evaluated.corpus is None else _of_corpus(evaluated)),
+        **({} if evaluated.corpus is None else _corpus_data(evaluated)),
     }
 
 
-def _of_corpus(evaluated: EvaluatedRuns) -> dict[str, Any]:
+def _corpus_data(evaluated: EvaluatedRuns) -> dict[str, Any]:
     """The version of the corpus, the programs that measured, and the scores on each version."""
     evaluators = {name: evaluator_of(name) for name in sorted({line.convention for line in evaluated.lines})}
     return {"corpus": evaluated.corpus, "evaluators": evaluators, "versions": evaluated.by_version}
@@ -298,7 +298,7 @@ def assessors_of(snapshot: Snapshot) -> findings.AssessorAnalysis:
             scale=panel.scale,
             level=level,
             policy=settings.judging.missing,
-            missing=_asked(outcome, counting),
+            missing=_judgement_counts(outcome, counting),
             matrix=panels.pairwise_matrix(panel, level=level),
             against_final=panels.against_final(panel, level=level),
             severities=panels.severities(panel, level=level),
@@ -326,7 +326,7 @@ def _order(panel: Panel, *, elsewhere: bool) -> str:
     return f"the order of the plan{of_some}"
 
 
-def _asked(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[findings.JudgementCount, ...]:
+def _judgement_counts(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[findings.JudgementCount, ...]:
     asked = Counter(name for names in outcome.planned.values() for name in names)
     graded = Counter(judgement.assessor for judgement in counting)
     return tuple(
@@ -488,7 +488,7 @@ def with_earlier(
         if left := tuple(qrel for qrel in qrels if (qrel.query_id, qrel.doc_id) not in added):
             topped_up.append(topup)
             earlier.append(
-                _values(evaluation_of(snapshot, _as_they_were(snapshot, runs, added), left, **how), evaluated)
+                _values(evaluation_of(snapshot, _earlier_rankings(snapshot, runs, added), left, **how), evaluated)
             )
     if topped_up:
         scores = restated_scores(earlier, _values(evaluated, evaluated))
@@ -523,7 +523,7 @@ def _values(evaluated: EvaluatedRuns, by: EvaluatedRuns) -> dict[str, dict[str, 
     )
 
 
-def _as_they_were(snapshot: Snapshot, runs: Runs, added: Collection[Pair]) -> dict[str, dict[str, Ranking]]:
+def _earlier_rankings(snapshot: Snapshot, runs: Runs, added: Collection[Pair]) -> dict[str, dict[str, Ranking]]:
     complete = {
         run.tag
         for run in snapshot.runs

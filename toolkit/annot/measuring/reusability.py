@@ -110,7 +110,7 @@ def losses(
         finds = {method: pairs for method, pairs in finds.items() if method in rankings}
 
     queries = sorted({query_id for query_id, _ in pooled})
-    runs = _with_and_without(finds, rankings, qrels, topics, queries)
+    runs = _runs_with_and_without(finds, rankings, qrels, topics, queries)
     scored = score(runs) if score_without is None else _scored_without(finds, runs, score_without)
     by_query = {run: np.array([values[query_id] for query_id in queries]) for run, values in scored.items()}
     mean = {run: float(values.mean()) for run, values in by_query.items()}
@@ -167,7 +167,7 @@ def _number_relevant(
     return together(parts).number(relevant_from, level=level)
 
 
-def _with_and_without(
+def _runs_with_and_without(
     finds: Mapping[str, frozenset[Pair]],
     rankings: Mapping[str, Run],
     qrels: Sequence[Qrel],
@@ -242,12 +242,12 @@ def _lacking(pool: Pool, method: str, ranks: Mapping[str, Ranking]) -> frozenset
     )
     for addition in pool.additions:
         if addition.method != method:
-            of_addition = _of_new(pool, addition) if addition.method == GROWN else ranks
+            of_addition = _rankings_of_new(pool, addition) if addition.method == GROWN else ranks
             left = extend(left, addition, of_addition, excluded=())
     return frozenset(entry.doc_id for entry in pool.entries) - {entry.doc_id for entry in left.entries}
 
 
-def _of_new(pool: Pool, addition: Addition) -> dict[str, Ranking]:
+def _rankings_of_new(pool: Pool, addition: Addition) -> dict[str, Ranking]:
     """Rankings of the new documents that came into the pool with a version of the corpus."""
     new = {*addition.documents}
     ranks = {name: tuple(doc for doc in ranking if doc.doc_id in new) for name, ranking in on_record(pool).items()}

@@ -14,36 +14,11 @@ from annot.base.names import counted, verb
 from annot.base.plugins import loaded
 from annot.base.records import CITED, Qrel, Ranking, grouped, nested
 from annot.base.stats.values import Undefined
+from annot.measuring.evaluation import measures
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
-from annot.measuring.evaluation.measures import (
-    Evaluation,
-    MeasureSelection,
-    OpinionEffect,
-    Run,
-    SampleCost,
-    family_of,
-    groups_of,
-)
 from annot.measuring.forecast.design import MIN_UNITS
 from annot.measuring.forecast.sample import Certainty, JudgedQueries, MeasuredDesign, certainty, redraws_of, unknown
-from annot.measuring.sampled.estimates import (
-    CheapLabel,
-    DrawnPairs,
-    estimates,
-    notes_of,
-    pools_of,
-    scatter,
-    so_far,
-)
-from annot.measuring.sampled.grades import (
-    GradeCounts,
-    Predicted,
-    counts_of,
-    features,
-    predicted,
-    tuned,
-    with_opinions,
-)
+from annot.measuring.sampled import estimates, grades
 from annot.pools.pooling import frozen_ranks, ranks_on_record
 from annot.store.models import PoolSample
 from annot.study.outcome import Pair
@@ -63,11 +38,11 @@ from annot.study.workspace import SETTINGS_FILE
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-Predictor = Callable[[Snapshot, str], CheapLabel | None]
+Predictor = Callable[[Snapshot, str], estimates.CheapLabel | None]
 """Function of a sampled study and the name of a cheap label: the label, or None if it knows none of this name."""
 
 
-def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
+def cheap_label_of(snapshot: Snapshot) -> estimates.CheapLabel | None:
     """Opinion on record with the sample, and its answers; None if the rankings alone predict.
 
     Raises InputError if annot.toml names another one.
@@ -84,7 +59,7 @@ def cheap_label_of(snapshot: Snapshot) -> CheapLabel | None:
         return None
     predictors = loaded("predictors", snapshot.ws.settings.plugins.names).values()
     labels = (predictor(snapshot, name) for predictor in predictors)
-    return next((label for label in labels if label is not None), CheapLabel(name, "", {}, frozenset()))
+    return next((label for label in labels if label is not None), estimates.CheapLabel(name, "", {}, frozenset()))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -103,7 +78,7 @@ def drawn_pairs(
     unfinished: bool = False,
     queries: Collection[str] | None = None,
     without: str | None = None,
-) -> DrawnPairs:
+) -> estimates.DrawnPairs:
     """Pairs of the queries of which some were drawn, with the probabilities of the draw.
 
     qrels: only pairs that were drawn count. A pair that is unjudgeable has grade 0, as in completely judged pools.
@@ -120,25 +95,29 @@ def drawn_pairs(
             query_id: {doc_id: pairs[query_id, doc_id].rank for doc_id in chances} for query_id, chances in pi.items()
         }
         by_ranks = features_of(snapshot, fused, without=without)
-        predictions = by_rankings = predicted(judged, by_ranks, snapshot.topics, highest=highest)
+        predictions = by_rankings = grades.predicted(judged, by_ranks, snapshot.topics, highest=highest)
         if label is not None:
-            predictions = with_opinions(by_rankings, judged, by_ranks, label.shares, snapshot.topics, highest=highest)
-    drawn = DrawnPairs(pi, judged, predictions, highest, label=label, by_rankings=by_rankings)
+            predictions = grades.with_opinions(
+                by_rankings, judged, by_ranks, label.shares, snapshot.topics, highest=highest
+            )
+    drawn = estimates.DrawnPairs(pi, judged, predictions, highest, label=label, by_rankings=by_rankings)
     return _weighed(snapshot, drawn, predictions)
 
 
-def _weighed(snapshot: Snapshot, drawn: DrawnPairs, predictions: Mapping[str, Predicted] | None) -> DrawnPairs:
+def _weighed(
+    snapshot: Snapshot, drawn: estimates.DrawnPairs, predictions: Mapping[str, grades.Predicted] | None
+) -> estimates.DrawnPairs:
     """Copy with these predictions and their weights; None is without predictions."""
     weights = None
     if predictions is not None:
         relevant_from = snapshot.ws.settings.evaluation.relevant_from
-        weights = tuned(
+        weights = grades.tuned(
             *(drawn.pi, drawn.judged, predictions, snapshot.topics), relevant_from=relevant_from, highest=drawn.highest
         )
     return replace(drawn, predicted=predictions, weights=weights)
 
 
-def grade_counts(snapshot: Snapshot, part: Collection[Pair] | None = None) -> dict[str, GradeCounts]:
+def grade_counts(snapshot: Snapshot, part: Collection[Pair] | None = None) -> dict[str, grades.GradeCounts]:
     """Estimated documents of each query's pool by grade, from the final grades so far.
 
     part: count these pairs only. Unjudgeable pairs are left out, as they are of completely judged pools.
@@ -146,12 +125,12 @@ def grade_counts(snapshot: Snapshot, part: Collection[Pair] | None = None) -> di
     pi, judged = _judged(snapshot, snapshot.outcome.qrels, unfinished=True, queries=None)
     closed = set(snapshot.outcome.unjudgeable)
     counts = {}
-    for query_id, pool in pools_of(pi, judged, None, highest=snapshot.ws.settings.scale.grades[-1]).items():
+    for query_id, pool in estimates.pools_of(pi, judged, None, highest=snapshot.ws.settings.scale.grades[-1]).items():
         doc_ids = {doc_id for doc_id in pool.doc_ids if (query_id, doc_id) not in closed}
         if part is not None:
             doc_ids = {doc_id for doc_id in doc_ids if (query_id, doc_id) in part}
         if doc_ids:
-            counts[query_id] = counts_of(pool, doc_ids)
+            counts[query_id] = grades.counts_of(pool, doc_ids)
     return counts
 
 
@@ -184,7 +163,7 @@ def _judged(
     if open_pairs:
         begun = [query_id for query_id, members in judged.items() if members or query_id not in drawn]
         judged = {query_id: judged[query_id] for query_id in begun}
-        pi = so_far({query_id: pi[query_id] for query_id in begun}, drawn, judged)
+        pi = estimates.so_far({query_id: pi[query_id] for query_id in begun}, drawn, judged)
     return pi, judged
 
 
@@ -214,32 +193,32 @@ def features_of(
             others = {method: docs for method, docs in ranks[pool.topic_id].items() if method != without}
             fusion = {doc_id: place.rank for doc_id, place in frozen_ranks(others, fusion).items()}
         cited = {entry.doc_id for entry in pool.entries if entry.drawn.method == CITED != without}
-        known[query_id] = features(ranks[pool.topic_id], fusion, methods=methods, cited=cited)
+        known[query_id] = grades.features(ranks[pool.topic_id], fusion, methods=methods, cited=cited)
     return known
 
 
 def with_cost(
     snapshot: Snapshot,
     runs: Mapping[str, Mapping[str, Ranking]],
-    data: DrawnPairs,
+    data: estimates.DrawnPairs,
     evaluated: EvaluatedRuns,
     *,
     ties: str,
 ) -> EvaluatedRuns:
     """Add to the evaluation the cost of the sample on the measure that compares runs, and the effect of an opinion."""
     pools = data.pools.pools
-    selection = MeasureSelection(evaluated.convention, (evaluated.measure,), evaluated.relevant_from)
+    selection = measures.MeasureSelection(evaluated.convention, (evaluated.measure,), evaluated.relevant_from)
     pooled_runs = {
         tag: {query_id: ranking for query_id, ranking in run.items() if query_id in pools} for tag, run in runs.items()
     }
     complete = {tag for tag, run in pooled_runs.items() if run.keys() >= pools.keys()} or pooled_runs.keys()
     measured = {tag: pooled_runs[tag] for tag in sorted(complete)}
-    estimated = estimates(measured, pools, selection, ties=ties)
+    estimated = estimates.estimates(measured, pools, selection, ties=ties)
     sample = sample_of(snapshot)
     drawn = sum(pair.drawn and pair.query_id in pools for pair in sample.pairs.values())
     judged = sum(len(pool.drawn) for pool in pools.values())
     effect = _redrawn(snapshot, measured, data, evaluated, ties=ties)
-    cost = SampleCost(
+    cost = measures.SampleCost(
         drawn=drawn,
         pairs=sum(len(pool.doc_ids) for pool in pools.values()),
         share=sample.design.share,
@@ -254,7 +233,9 @@ def with_cost(
     if data.label is not None:
         alone = estimated
         if data.opinion:
-            alone = estimates(measured, _weighed(snapshot, data, data.by_rankings).pools.pools, selection, ties=ties)
+            alone = estimates.estimates(
+                measured, _weighed(snapshot, data, data.by_rankings).pools.pools, selection, ties=ties
+            )
         cost = replace(
             cost, opinion=_opinion_effect(data, data.label, estimated, alone, evaluated.measure, snapshot.topics)
         )
@@ -262,30 +243,30 @@ def with_cost(
     return replace(
         evaluated,
         sampled=cost,
-        lines=tuple(replace(line, values=_in_range(line.values)) for line in evaluated.lines),
-        notes=(*notes_of(cost, evaluated.measure, shown), *evaluated.notes),
+        lines=tuple(replace(line, values=_means_in_range(line.values)) for line in evaluated.lines),
+        notes=(*estimates.notes_of(cost, evaluated.measure, shown), *evaluated.notes),
     )
 
 
 def _opinion_effect(
-    data: DrawnPairs,
-    label: CheapLabel,
-    joint: Mapping[str, Evaluation],
-    alone: Mapping[str, Evaluation],
+    data: estimates.DrawnPairs,
+    label: estimates.CheapLabel,
+    joint: Mapping[str, measures.Evaluation],
+    alone: Mapping[str, measures.Evaluation],
     measure: str,
     topics: Mapping[str, str],
-) -> OpinionEffect:
+) -> measures.OpinionEffect:
     """Effect of the opinion on the intervals. joint, alone: by run, with it and with the rankings alone."""
     both = [
         {tag: {query.query_id: query.values[measure] for query in run.queries} for tag, run in runs.items()}
         for runs in (joint, alone)
     ]
-    levels = [[scatter(values[tag], topics) for values in both] for tag in joint]
+    levels = [[estimates.scatter(values[tag], topics) for values in both] for tag in joint]
     differences = [
-        [scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both]
+        [estimates.scatter({name: values[a][name] - values[b][name] for name in values[a]}, topics) for values in both]
         for a, b in combinations(joint, 2)
     ]
-    return OpinionEffect(
+    return measures.OpinionEffect(
         name=label.name,
         model=label.model,
         pairs=sum(len(label.shares.get(query_id, ())) for query_id in data.pi) if data.opinion else 0,
@@ -301,16 +282,21 @@ def _wider_by(variances: Iterable[Sequence[float | None]]) -> float | None:
     return median(ratios) if ratios else None
 
 
-def _in_range(means: Mapping[str, float]) -> dict[str, float]:
+def _means_in_range(means: Mapping[str, float]) -> dict[str, float]:
     """Means of few queries, of which an estimate of P@k may be below 0 or above 1, put into this range."""
     return {name: min(1.0, max(0.0, mean)) for name, mean in means.items()}
 
 
 def _redrawn(
-    snapshot: Snapshot, runs: Mapping[str, Run], drawn: DrawnPairs, evaluated: EvaluatedRuns, *, ties: str
+    snapshot: Snapshot,
+    runs: Mapping[str, measures.Run],
+    drawn: estimates.DrawnPairs,
+    evaluated: EvaluatedRuns,
+    *,
+    ties: str,
 ) -> Certainty:
     """Effect of the sample on certainty, on the queries that all runs have, by `forecast.sample.certainty`."""
-    family = family_of(evaluated.convention, evaluated.measure)
+    family = measures.family_of(evaluated.convention, evaluated.measure)
     names = sorted(set(drawn.pi).intersection(*(run.keys() for run in runs.values())))
     topics = {query_id: snapshot.topics[query_id] for query_id in names}
     units = len(set(topics.values()))
@@ -326,7 +312,7 @@ def _redrawn(
     judged = JudgedQueries(
         grades={query_id: drawn.judged[query_id] for query_id in names},
         lists={
-            query_id: [groups_of(run[query_id], evaluated.convention, ties) for run in runs.values()]
+            query_id: [measures.groups_of(run[query_id], evaluated.convention, ties) for run in runs.values()]
             for query_id in names
         },
         features=features_of(snapshot, fused),

@@ -56,7 +56,7 @@ def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDupli
             return NearDuplicates(*(tuple(map(tuple, record[name])) for name in NearDuplicates._fields))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         pass
-    duplicates = _found(ws, advance)
+    duplicates = _near_duplicates_found(ws, advance)
     if keep:
         record = {"corpus": digest, "settings": corpus_filters.SETTINGS, **duplicates._asdict()}
         write_file(path, json.dumps(record, ensure_ascii=False) + "\n")
@@ -92,7 +92,7 @@ def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.ui
     return [np.unique(hashes[bounds[place] : bounds[place + 1]]) for place in range(len(places))]
 
 
-def _found(ws: Workspace, advance: Advance) -> NearDuplicates:
+def _near_duplicates_found(ws: Workspace, advance: Advance) -> NearDuplicates:
     each = each_on(ws.machine)
     shards = groups_for(ws.corpus, ws.machine.url)
     sketches = []

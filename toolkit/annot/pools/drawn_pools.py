@@ -126,7 +126,7 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
         citations = ws.corpus / CITATIONS
         latest = sha256_of(citations) if citations.is_file() else ""
         inputs[f"corpus/{CITATIONS}"] = min(sources - {latest}, default=latest)
-    facts = {name: _of_all(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
+    facts = {name: _common_value(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
     vouched = [*files, admission_file] if admission_file.is_file() else files
     write_manifest(ws.pools / frozen_rankings.MANIFEST, files=vouched, inputs=inputs, facts=facts)
 
@@ -158,7 +158,7 @@ def unrecorded_differences(
                 yield (topic_id, f"{topic_id}: this pool does not follow from the rankings in pools/rankings/")
 
 
-def _of_all(pools: Sequence[Pool], name: str) -> Any:
+def _common_value(pools: Sequence[Pool], name: str) -> Any:
     """Value that the pools have in common, or the list of their values."""
     values = list(dict.fromkeys(getattr(pool, name) for pool in pools))
     return values[0] if len(values) == 1 else values
@@ -340,7 +340,11 @@ def facts_of(pools: Mapping[str, Pool]) -> PoolFacts:
 def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
     shares_of = {topic_id: {share.method: share for share in shares(pool)} for topic_id, pool in pools.items()}
     alone = Counter(
-        method for pool in pools.values() for methods in came_to(pool) if len(methods) == 1 for method in methods
+        method
+        for pool in pools.values()
+        for methods in methods_by_document(pool)
+        if len(methods) == 1
+        for method in methods
     )
     for method in sorted({method for by_method in shares_of.values() for method in by_method}):
         shares_of_method = [by_method[method] for by_method in shares_of.values() if method in by_method]
@@ -354,7 +358,7 @@ def _methods(pools: Mapping[str, Pool]) -> Iterator[MethodFacts]:
         )
 
 
-def came_to(pool: Pool) -> Iterator[frozenset[str]]:
+def methods_by_document(pool: Pool) -> Iterator[frozenset[str]]:
     """Methods that came to each document of the pool: each draws down to some rank, and ranks some further down."""
     reach = {
         share.method: inf if share.dry else max(share.deepest or 0, pool.per_method or 0) for share in shares(pool)

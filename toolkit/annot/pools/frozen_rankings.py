@@ -104,7 +104,7 @@ def lines_of(rankings: Mapping[str, Mapping[str, Ranking]]) -> Lines:
 
 def lines_on_disk(ws: Workspace) -> Lines:
     """Lines of the run files on disk, unchecked."""
-    return {path.stem: _by_topic(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
+    return {path.stem: _lines_by_topic(path.read_text(encoding="utf-8")) for path in sorted(ws.rankings.glob("*.run"))}
 
 
 def write_rankings(ws: Workspace, lines: Lines, *, facts: Mapping[str, Any]) -> None:
@@ -164,7 +164,10 @@ def _recorded_lines(ws: Workspace, manifest: Mapping[str, Any]) -> Lines:
     """Lines of the rankings on disk; a topic that a method ranked without finding a paper has none."""
     lines: Lines = {}
     for method in manifest.get("methods", {}):
-        skipped, lines_of_topic = manifest.get(NOT_RANKED, {}).get(method, ()), _by_topic(_text(ws, method, manifest))
+        skipped, lines_of_topic = (
+            manifest.get(NOT_RANKED, {}).get(method, ()),
+            _lines_by_topic(_text(ws, method, manifest)),
+        )
         topics = (topic_id for topic_id in manifest["topics"] if topic_id not in skipped)
         lines[method] = {topic_id: lines_of_topic.get(topic_id, "") for topic_id in topics}
     return lines
@@ -191,16 +194,16 @@ def _refuse_other_tokens(manifest: Mapping[str, Any], facts: Mapping[str, Any]) 
     new, recorded = facts["methods"], manifest.get("methods", {})
     others = not set(manifest["topics"]) <= set(facts["topics"])
     staying = {name: settings for name, settings in recorded.items() if others or name not in new}
-    if len(_by_unicode(new) | _by_unicode(staying)) > 1:
+    if len(_token_rules(new) | _token_rules(staying)) > 1:
         rules = [f"the rule {UNICODE!r} of other languages", "the rules of English"]
-        found, expected = reversed(rules) if True in _by_unicode(staying) else rules
+        found, expected = reversed(rules) if True in _token_rules(staying) else rules
         raise InputError(
             f"the rankings on record cut texts into words by {expected}, new ones would by {found}",
             hint="draw all pools again with `annot pool`, or set `[collection] language` in annot.toml back",
         )
 
 
-def _by_unicode(methods: Mapping[str, Mapping[str, Any]]) -> set[bool]:
+def _token_rules(methods: Mapping[str, Mapping[str, Any]]) -> set[bool]:
     """True for a method that ranks by the words of other languages than English, False for one by those of English."""
     by_words = (
         settings
@@ -232,7 +235,7 @@ def _read(ws: Workspace, method: str, manifest: Mapping[str, Any], topics: Itera
     }
 
 
-def _by_topic(text: str) -> dict[str, str]:
+def _lines_by_topic(text: str) -> dict[str, str]:
     """The lines of each topic."""
     lines = text.splitlines(keepends=True)
     by_topic = groupby(lines, key=lambda line: line.partition(" ")[0])
@@ -278,7 +281,9 @@ def rank_corpus(
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
             banned = excluded()
             rank = partial(_rank, inputs, computed, texts, banned, withdrawn, advance, plugins)
-            rankings = rank(topics, ranking_depth) if new is None else _new_ones(rank, new, depth=ranking_depth)
+            rankings = (
+                rank(topics, ranking_depth) if new is None else _new_ones(rank, new, ranking_depth, len(inputs.corpus))
+            )
             facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
         digest, banned = current_sha256(ws, keep=False), excluded()
@@ -375,10 +380,12 @@ AT_ONCE = 1_000_000
 """Documents of rankings that are in memory at once; changes no result."""
 
 
-def _new_ones(rank: Callable[[Sequence[str], int], Rankings], new: NewDocuments, *, depth: int) -> Rankings:
-    """The best `depth` new documents for each topic: all are ranked, ever deeper, until these are among them."""
+def _new_ones(rank: Callable[[Sequence[str], int], Rankings], new: NewDocuments, depth: int, papers: int) -> Rankings:
+    """The best `depth` new documents for each topic: all are ranked as deep as these come with the usual share of new
+    documents, then deeper for topics that lack some. papers: number of papers in the corpus."""
     found: Rankings = {}
-    waiting, down_to = list(new.ids), depth
+    fewest = max(1, min(map(len, new.ids.values()), default=1))
+    waiting, down_to = list(new.ids), max(depth, papers * min(fewest, depth + depth // 4) // fewest)
     while waiting:
         deeper: dict[str, None] = {}
         size = max(1, AT_ONCE // down_to)
@@ -447,7 +454,7 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
         return RankedCorpus(current=current, ranked=current)
     corrected: set[str] = set()
     if recorded - papers.keys():
-        earlier = _before_corrections(ws)
+        earlier = _hashes_before_corrections(ws)
         for hashes, ids in earlier:
             if recorded & (hashes.keys() - papers.keys()):
                 corrected |= ids
@@ -458,7 +465,7 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
     return RankedCorpus(added, unknown, current, ranked[-1] if ranked else None, tuple(sorted(corrected)))
 
 
-def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
+def _hashes_before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
     """Hashes of the corpus before each correction and all later ones, with the papers that these changed."""
     with ws.reading() as session:
         past = corrections(session)
@@ -467,7 +474,7 @@ def _before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
         originals: dict[str, Paper] = {}
         for correction in past[number:]:
             originals = {paper.paper_id: paper for paper in correction.before} | originals
-        rows = papers.table_of(list(originals.values()), papers.OPTIONAL)
+        rows = papers.table_of(list(originals.values()))
         states.append((dict(beginnings(ws.corpus, rows)), {*originals}))
     return states
 

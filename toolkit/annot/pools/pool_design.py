@@ -256,13 +256,13 @@ class Designs:
         changed = apply_overrides(design, self._overrides)
         return changed if self._overrides.methods else leave_out(changed, self._absent - {*drew})
 
-    def _of_topic(self, topic_id: str) -> PoolDesign:
+    def _design_of_topic(self, topic_id: str) -> PoolDesign:
         design = self._recorded.get(topic_id, self._usual_of_texts if topic_id in self._texts else None)
         return self._of_new if design is None else self._changed(design, design.methods)
 
     def of_topics(self, topics: Topics) -> tuple[dict[str, PoolDesign], dict[str, set[str]]]:
         """Design of each topic, and the texts that a method cannot rank for, by method; their designs lack it."""
-        designs = {topic_id: self._of_topic(topic_id) for topic_id in topics.ids}
+        designs = {topic_id: self._design_of_topic(topic_id) for topic_id in topics.ids}
         methods = dict.fromkeys(method for topic_id in topics.texts for method in designs[topic_id].methods)
         left_out = unranked_texts(self._ws, methods, topics.texts, frozen=self._frozen)
         for topic_id in topics.texts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 import re
 from collections import Counter
@@ -16,7 +15,7 @@ from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Qrel, grouped, nested
 from annot.base.stats.inference import generator
-from annot.formats.input_files import CsvTable, decoded, plain, read_table, unguarded, written_sheet
+from annot.formats.input_files import read_columns, written_sheet
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The rating sheet as CSV: written for spreadsheet programs, read back as they save it.
@@ -74,10 +73,10 @@ def read_sheet(
     Raises InputError with the line of every fault; `name` is the file in the messages.
     """
     faults = Faults(name)
-    sheet = read_table(decoded(data), faults, known_headings=COLUMNS)
-    _check_columns(sheet, faults)
-    papers = [(line, cells) for line, cells in sheet.rows if not _explains(cells)]
-    filled = [line for line, cells in sheet.rows if _explains(cells) and sum(map(bool, cells.values())) > 1]
+    others = [column for column in COLUMNS if column not in _REQUIRED]
+    sheet = read_columns(data, faults, columns=_REQUIRED, optional=others)
+    papers = [(line, cells) for line, cells in sheet if not _explains(cells)]
+    filled = [line for line, cells in sheet if _explains(cells) and sum(map(bool, cells.values())) > 1]
     if filled:
         warning = "lines %d to %d are the instructions, not papers; what was filled in there is left out"
         LOGGER.warning(f"%s: {warning}", name, filled[0], filled[-1])
@@ -87,7 +86,7 @@ def read_sheet(
     lines_by_id: dict[str, int] = {}
     for line, cells in papers:
         of_row: list[str] = []
-        row = _row({plain(heading): cell for heading, cell in cells.items()}, facets, types, of_row)
+        row = _row(cells, facets, types, of_row)
         if known is not None and row.paper_id and row.paper_id not in known:
             of_row.append(_unknown_paper(row.paper_id))
         if row.paper_id in lines_by_id:
@@ -100,18 +99,8 @@ def read_sheet(
     return tuple(rows)
 
 
-def _check_columns(sheet: CsvTable, faults: Faults) -> None:
-    headings = [plain(heading) for heading in sheet.headings]
-    for column in _REQUIRED:
-        if headings and column not in headings:
-            close = difflib.get_close_matches(column, [heading for heading in headings if heading not in COLUMNS], 1)
-            faults.add(f"found no column {column!r}" + (f", but {close[0]!r}" if close else ""), line=sheet.line)
-
-
-def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], faults: list[str]) -> SheetRow:
+def _row(text: Mapping[str, str], facets: Sequence[str], types: Sequence[str], faults: list[str]) -> SheetRow:
     """Row in these cells; its faults are added to `faults`."""
-    full = {column: unguarded(cells.get(column, "")) for column in COLUMNS}
-    text = {column: cell.strip() for column, cell in full.items()}
     paper_type = next((name for name in types if name.lower() == text["type"].lower()), None)
     if text["type"] and paper_type is None:
         faults.append(f"type: found {text['type']!r}, " + near(text["type"].lower(), types))
@@ -127,15 +116,15 @@ def _row(cells: dict[str, str], facets: Sequence[str], types: Sequence[str], fau
     named = [part.strip() for part in re.split("[,;|]", text["facets"]) if part.strip()]
     faults += [f"facets: found {facet!r}, " + near(facet, facets) for facet in named if facet not in facets]
     return SheetRow(
-        paper_id=full["paper_id"],
-        title=full["title"],
+        paper_id=text["paper_id"],
+        title=text["title"],
         year=year,
         period=period,
         type=paper_type,
         rating=rating,
         facets=tuple(facet for facet in facets if facet in named),
-        note=full["note"],
-        abstract=full["abstract"],
+        note=text["note"],
+        abstract=text["abstract"],
     )
 
 
@@ -161,7 +150,7 @@ def _number(text: str) -> int | None:
 
 def _explains(cells: Mapping[str, str]) -> bool:
     """True if a row explains the sheet: it has one cell with the mark, and others only in the lead's columns."""
-    filled = [cell.strip() for heading, cell in cells.items() if cell.strip() and plain(heading) not in _FILLED_IN]
+    filled = [cell for heading, cell in cells.items() if cell and heading not in _FILLED_IN]
     return len(filled) == 1 and filled[0].startswith(_EXPLAINS)
 
 
@@ -237,7 +226,7 @@ def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
     if not used_years:
         return ()
     odd = sum(years[year] for year in used_years) // ODD
-    first_year, last_year = _beyond(used_years, years, odd), _beyond(used_years[::-1], years, odd)
+    first_year, last_year = _year_beyond(used_years, years, odd), _year_beyond(used_years[::-1], years, odd)
     number = min(PERIODS, last_year - first_year + 1)
     length, longer = divmod(last_year - first_year + 1, number)
     starts = list(accumulate((length + (place < longer) for place in range(number)), initial=first_year))
@@ -245,7 +234,7 @@ def periods_of(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
     return tuple((start, end) for start, end in periods if any(start <= year <= end for year in used_years))
 
 
-def _beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
+def _year_beyond(years: Sequence[int], papers: Mapping[int, int], odd: int) -> int:
     """The first of these years with which more than `odd` papers are passed."""
     passed = accumulate(papers[year] for year in years)
     return next(year for year, so_far in zip(years, passed, strict=True) if so_far > odd)

@@ -74,7 +74,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
     spoken = {person.assessor: person.language for person in everyone}
     for name, links in ((name, links) for name, links in present.items() if links):
-        words = _in_nouns(guidelines.words_in(ws, spoken[name]), common["words"])
+        words = _words_with_nouns(guidelines.words_in(ws, spoken[name]), common["words"])
         answers = [(round, answer) for round, answer in all_answers if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
         values = {**common, "person": name, **_shown(ws, outcome, words)}
@@ -94,7 +94,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
             yield name, f"decisions-{quote(query_id, safe='')[:150]}.html", text
 
 
-def _in_nouns(words: Words, vocabulary: StudyVocabulary) -> Words:
+def _words_with_nouns(words: Words, vocabulary: StudyVocabulary) -> Words:
     """The words of the page, with the study's noun for a query in English."""
     if not is_english(words.language):
         return words

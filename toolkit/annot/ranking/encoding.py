@@ -184,7 +184,7 @@ class CorpusEncoding:
         with array_files.held_alone(lock, busy=busy, hint="wait until it ends"):
             self._cache.mkdir(exist_ok=True)
             if engine.cluster is not None:
-                encoded = self._on_cluster(open_encoder, engine, total, advance)
+                encoded = self._encode_on_cluster(open_encoder, engine, total, advance)
             for number, (key, papers) in enumerate(self._parts()):
                 keys.append(key)
                 if self._kept(key, len(papers)) is None:
@@ -221,7 +221,7 @@ class CorpusEncoding:
             return np.asarray(self._matrix[start : start + count])
         return None
 
-    def _on_cluster(
+    def _encode_on_cluster(
         self, open_encoder: Callable[[], encoders.PaperEncoder], engine: Engine, total: int, advance: Advance
     ) -> int:
         """Have the workers encode the papers without a vector; returns the number of these."""

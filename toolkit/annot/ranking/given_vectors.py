@@ -89,7 +89,7 @@ def check_replaceable(ws: Workspace, name: str, space: str, *, encoded: bool) ->
     if name in submission.imported_methods(ws):
         raise InputError(f"{name}: the name of an imported run", hint="give the vectors a name of their own")
     folder = ws.vectors / name
-    about = _about(folder)
+    about = _set_description(folder)
     if not about:
         return
     hint = "give the new vectors another name, or remove the folder first"
@@ -108,11 +108,11 @@ def only_space(ws: Workspace, name: str) -> str | None:
 
     None if it does not: an encoder of several versions has this name, or the set holds vectors of another space.
     """
-    recorded = _about(ws.vectors / name).get("space", name)
+    recorded = _set_description(ws.vectors / name).get("space", name)
     return name if recorded == name and name not in systems.known_systems(ws.settings.plugins.names) else None
 
 
-def _about(folder: Path) -> dict[str, Any]:
+def _set_description(folder: Path) -> dict[str, Any]:
     """Description of a set; empty if there is no set."""
     path = folder / vectors.ABOUT
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}

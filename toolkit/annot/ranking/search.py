@@ -234,7 +234,7 @@ class _Scan:
         size = max(1, BLOCK // max(1, matrix.shape[1], len(self.moved)))
         for start in range(0, len(matrix), size):
             block = matrix[start : start + size]
-            ranks = _not_zero(block)
+            ranks = _nonzero_rows(block)
             if self.usable is not None:
                 ranks &= self.usable[run.start + start :][: len(block)]
             squares, scores = self._products(block)
@@ -323,7 +323,7 @@ def _runs(source: VectorSource) -> list[range]:
     return [range(start, min(start + RUN, high)) for low, high in pairwise(ends) for start in range(low, high, RUN)]
 
 
-def _not_zero(block: Matrix) -> NDArray[np.bool_]:
+def _nonzero_rows(block: Matrix) -> NDArray[np.bool_]:
     """Mask of the rows that have a number other than 0: shape (rows,). Only rows that begin with 0 are read to the
     end."""
     nonzero: NDArray[np.bool_] = block[:, 0] != 0
@@ -482,7 +482,7 @@ class _TermSearch:
             weights = self.formula.document_weights(rows, tokens)
             # For few queries, tokens that none of them has are passed over slower than they are multiplied by 0.
             few_queries = len(self.depths) <= FEW
-            sums = weights @ table[table_rows] if few_queries else _of_used(weights, table_rows, len(table)) @ table
+            sums = weights @ table[table_rows] if few_queries else _used_tokens(weights, table_rows, len(table)) @ table
             sums = np.ascontiguousarray(sums.T)
             nothing = sums <= 0
             with np.errstate(invalid="ignore"):
@@ -512,7 +512,7 @@ def rank_by_terms(
     return [best(ids, *part, depth=depth) for part, depth in zip(candidates, depths.tolist(), strict=True)]
 
 
-def _of_used(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
+def _used_tokens(counts: Sparse, row_of: NDArray[np.int32], width: int) -> Sparse:
     """The counts of tokens that a query has, as columns their rows in the table: the others are left out."""
     rows = row_of[counts.indices]
     used_entries = np.flatnonzero(rows)

@@ -57,14 +57,14 @@ def find_findings(
     candidates_of = {query_id: set(candidates[query_id]) for query_id in sorted(documents.keys() & candidates.keys())}
     return _findings(
         {
-            "missing queries": _alone(candidates.keys() - documents.keys()),
-            "foreign queries": _alone(documents.keys() - candidates.keys()),
+            "missing queries": _queries_alone(candidates.keys() - documents.keys()),
+            "foreign queries": _queries_alone(documents.keys() - candidates.keys()),
             "missing candidates": [
                 (query_id, doc_id)
                 for query_id, expected in candidates_of.items()
                 for doc_id in sorted(expected - {doc.doc_id for doc in documents[query_id]})
             ],
-            **_of_documents(documents, candidates_of, foreign="foreign candidates"),
+            **_faults_of_documents(documents, candidates_of, foreign="foreign candidates"),
         }
     )
 
@@ -73,36 +73,39 @@ Places = list[tuple[str, str]]
 """A query and a document of it each; the document is empty if none is meant."""
 
 
-def _alone(queries: Collection[str]) -> Places:
+def _queries_alone(queries: Collection[str]) -> Places:
     return [(query_id, "") for query_id in sorted(queries)]
 
 
-def _of_documents(
+def _faults_of_documents(
     documents: Mapping[str, Sequence[ScoredDoc]], known_documents: Mapping[str, Collection[str]], *, foreign: str
 ) -> dict[str, Places]:
     """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
     places: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
     for query_id, expected in known_documents.items():
-        times = Counter(doc.doc_id for doc in documents[query_id])
+        times = Counter([doc_id for doc_id, _ in documents[query_id]])
+        twice = [doc_id for doc_id, count in times.items() if count > 1]
         places[foreign] += [(query_id, doc_id) for doc_id in sorted(times) if doc_id not in expected]
-        places["duplicates"] += [(query_id, doc_id) for doc_id in sorted(times) if times[doc_id] > 1]
+        places["duplicates"] += [(query_id, doc_id) for doc_id in sorted(twice)]
         places["ties"] += [(query_id, doc_id) for doc_id in _ties(documents[query_id])]
     return places
 
 
 def _ties(docs: Sequence[ScoredDoc]) -> list[str]:
     """The documents that have a score in common, score by score."""
-    by_score = grouped(zip(single_precision(doc.score for doc in docs), (doc.doc_id for doc in docs), strict=True))
+    scores = single_precision([score for _, score in docs])
+    if len({*scores}) == len(scores):
+        return []
+    by_score = grouped(zip(scores, (doc_id for doc_id, _ in docs), strict=True))
     return [doc_id for tied in by_score.values() if len({*tied}) > 1 for doc_id in sorted({*tied})]
 
 
-def _by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] | None) -> Ranking:
+def _ranking_by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] | None) -> Ranking:
     """The documents in order, each once with its best score; allowed: only these documents, None all."""
-    scores: dict[str, float] = {}
-    for doc_id, score in docs:
-        if allowed is None or doc_id in allowed:
-            scores[doc_id] = max(score, scores.get(doc_id, score))
-    return in_order(scores.items())
+    scores = dict(docs)
+    for doc_id, score in docs if len(scores) < len(docs) else ():
+        scores[doc_id] = max(score, scores[doc_id])
+    return in_order(item for item in scores.items() if allowed is None or item[0] in allowed)
 
 
 def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
@@ -130,7 +133,7 @@ def settle(
 
 
 def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: SubmissionRules) -> Ranking:
-    ranking = _by_best_score(docs, None if rules.foreign == "keep" else candidates)
+    ranking = _ranking_by_best_score(docs, None if rules.foreign == "keep" else candidates)
     if rules.missing != "last":
         return ranking
     last = min((doc.score for doc in ranking), default=0.0)
@@ -196,14 +199,14 @@ def by_query_paper(
     """
     topics = topics_of_papers(documents, queries)
     rankings = {
-        paper_id: _merged([_by_best_score(documents[topic], in_corpus) for topic in topics_of_paper])
+        paper_id: _merged([_ranking_by_best_score(documents[topic], in_corpus) for topic in topics_of_paper])
         for paper_id, topics_of_paper in topics.items()
     }
     listed = sorted(topic for topics_of_paper in topics.values() for topic in topics_of_paper)
     findings = {
-        "missing query papers": _alone({query.topic_id for query in queries} - topics.keys()),
-        "foreign queries": _alone(documents.keys() - {*listed}),
-        **_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
+        "missing query papers": _queries_alone({query.topic_id for query in queries} - topics.keys()),
+        "foreign queries": _queries_alone(documents.keys() - {*listed}),
+        **_faults_of_documents(documents, dict.fromkeys(listed, in_corpus), foreign="foreign documents"),
     }
     return rankings, _findings(findings)
 

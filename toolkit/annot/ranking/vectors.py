@@ -224,7 +224,7 @@ def _faults(about: Any, ids: Strings, matrix: NDArray[Any], *, unread: bool) -> 
         faults.append(f"{MATRIX}: {len(matrix)} rows, expected {len(ids)}, one for each id of {IDS}")
     elif not unread:
         starts = range(0, len(matrix), BLOCK)
-        broken = (row for rows in in_threads(lambda start: _not_finite(matrix, start), starts) for row in rows)
+        broken = (row for rows in in_threads(lambda start: _nonfinite_rows(matrix, start), starts) for row in rows)
         faults += [f"{MATRIX}: row {row} ({ids[row]}): not finite" for row in broken]
     return faults
 
@@ -236,7 +236,7 @@ def _doubled(ids: Strings) -> list[str]:
     return [f"{IDS}: {name!r}: found {count} times, expected once" for name, count in counts.items() if count > 1]
 
 
-def _not_finite(matrix: NDArray[Any], start: int) -> list[int]:
+def _nonfinite_rows(matrix: NDArray[Any], start: int) -> list[int]:
     """The rows of a block that hold a number that is not finite."""
     block = matrix[start : start + BLOCK]
     # Only infinity and what is no number have every bit of the exponent set, as infinity has no other.

@@ -173,7 +173,7 @@ def _change(
     ws: Workspace, rows: Sequence[ReturnedLine], faults: Faults | None, *, undo: bool, dry_run: bool
 ) -> tuple[Change, ...]:
     """faults: collects the faults of a file; without it, the first one is raised as it is."""
-    decide = _to_take_back if undo else _to_send_back
+    decide = _return_to_cancel if undo else _return_to_record
     now = moment_now()
     with ws.writing() as session:
         outcome = outcome_of(session, ws.settings)
@@ -198,10 +198,12 @@ def _change(
     return tuple(Change(*row[:3], changed=pair_return is not None) for row, pair_return in decided)
 
 
-def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
+def _return_to_record(
+    ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str
+) -> PairReturn | None:
     """The return to record; None if the pair was returned with this reason already."""
     pair, assessor, why = row[:2], row.assessor, " ".join(row.why.split())
-    earlier = _of_pair(outcome.returned, pair, assessor)
+    earlier = _rows_of_pair(outcome.returned, pair, assessor)
     if any(pair_return.why == why for pair_return in earlier):
         return None
     if earlier and (assessor, earlier[-1].asked) not in outcome.answered:
@@ -212,21 +214,23 @@ def _to_send_back(ws: Workspace, session: Session, outcome: Outcome, row: Return
     _check_return(ws, session, outcome, pair, assessor, why)
     # A number that neither the plan nor any earlier return has used for this person and pair.
     known = [row.occasion for row in people.read_assignments(session, assessor) if row.pair == pair]
-    known += [answer.occasion for answer in _of_pair(outcome.everything, pair, assessor)]
-    known += [pair_return.occasion for pair_return in _of_pair(read_returned(session), pair, assessor)]
+    known += [answer.occasion for answer in _rows_of_pair(outcome.everything, pair, assessor)]
+    known += [pair_return.occasion for pair_return in _rows_of_pair(read_returned(session), pair, assessor)]
     return PairReturn(*pair, assessor, max(known) + 1, why, now)
 
 
-def _to_take_back(ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str) -> PairReturn | None:
+def _return_to_cancel(
+    ws: Workspace, session: Session, outcome: Outcome, row: ReturnedLine, now: str
+) -> PairReturn | None:
     """The return to take back; None if it was taken back already."""
     pair, assessor = row[:2], row.assessor
-    returns = _of_pair(read_returned(session), pair, assessor)
+    returns = _rows_of_pair(read_returned(session), pair, assessor)
     if not returns:
         raise InputError(f"{' '.join(pair)}: was not returned to {assessor}", hint="see `annot status --returned`")
     latest = returns[-1]
     if latest.withdrawn_at is not None:
         return None
-    if _of_pair(outcome.set_aside, pair, assessor):
+    if _rows_of_pair(outcome.set_aside, pair, assessor):
         raise InputError(
             f"{' '.join(pair)}: goes back because its text was corrected",
             hint="the first answer cannot count again; `annot corpus corrected` shows your decision",
@@ -300,14 +304,14 @@ def _check_return(
     """Raise InputError for a person who has left, or has not answered the pair, or not on the server, and for a reason
     that cannot be shown to an assessor.
     """
-    name, left = " ".join(pair), people.who_left(session)
+    name, left = " ".join(pair), people.people_who_left(session)
     if assessor in left:
         others = [other for other in outcome.planned[pair] if other not in left]
         raise InputError(
             f"{name}: {assessor} has left the study",
             hint=f"return it to {others[0]}" if others else "`annot assessor add` brings them back",
         )
-    if not any(judgement.counts for judgement in _of_pair(outcome.judgements, pair, assessor)):
+    if not any(judgement.counts for judgement in _rows_of_pair(outcome.judgements, pair, assessor)):
         raise InputError(f"{name}: {assessor} has not judged it", hint="if it was judged since, run `annot pull`")
     history = JUDGEMENTS.history(session, *pair)
     if not any(answer.source == Source.LABEL_STUDIO and answer.record.assessor == assessor for answer in history):
@@ -318,7 +322,7 @@ def _check_return(
         raise InputError(f"the reason names {', '.join(named)}, which assessors must not see", hint="name texts only")
 
 
-def _of_pair(rows: Iterable[Row], pair: tuple[str, str], assessor: str) -> list[Row]:
+def _rows_of_pair(rows: Iterable[Row], pair: tuple[str, str], assessor: str) -> list[Row]:
     return [row for row in rows if row.pair == pair and row.assessor == assessor]
 
 

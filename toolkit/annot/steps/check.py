@@ -321,10 +321,10 @@ def examine(ws: Workspace | None) -> DoctorReport:
                     release, address = gateway.version(), gateway.address
                     known[person] = gateway.user_ids().keys()
                 addresses.append(f"{address}, Label Studio {release}")
-                findings += _of_server(address, release)
+                findings += _server_problems(address, release)
             except StudioError as error:
                 findings.append(Problem(error.message, error.hint or "see the documentation of Label Studio"))
-        findings += _from_outside(ws, known)
+        findings += _problems_from_outside(ws, known)
     return DoctorReport(
         platform.python_version(),
         packages,
@@ -382,7 +382,7 @@ def _private(ws: Workspace) -> Iterator[Problem]:
         )
 
 
-def _from_outside(ws: Workspace, known: Mapping[str | None, Collection[str]]) -> Iterator[Problem]:
+def _problems_from_outside(ws: Workspace, known: Mapping[str | None, Collection[str]]) -> Iterator[Problem]:
     """Problems of servers that have names and https, as people elsewhere see them.
 
     known: addresses of all accounts on each server. A server takes a third of a second for each password, so it is
@@ -400,7 +400,7 @@ def _from_outside(ws: Workspace, known: Mapping[str | None, Collection[str]]) ->
     yield from (Problem(*problem) for problem in front.seen_from_outside(folder, domain, strangers))
 
 
-def _of_server(address: str, release: str) -> Iterator[Problem]:
+def _server_problems(address: str, release: str) -> Iterator[Problem]:
     if release != server.VERSION:
         yield Problem(
             f"Label Studio {release}, expected {server.VERSION}, the version that the screens were made for",

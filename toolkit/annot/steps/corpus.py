@@ -215,7 +215,7 @@ def add(
         how: Any = {"partial": partial, "dry_run": dry_run, "advance": advance, "version": version}
         return _added(ws, entries, folders, rejects, correction, **how)
     except InputError as error:
-        raise _in_one(error, [*refused, *_unreadable(ws, entries, folders, unknown)]) from None
+        raise _joined_error(error, [*refused, *_unreadable(ws, entries, folders, unknown)]) from None
 
 
 def _added(
@@ -261,7 +261,7 @@ def _added(
         begun = begin_version(ws, version, changed=tally.kept, dry_run=dry_run)
         digest, rejected_file, lists_file, cleaned = None, None, None, cleaning.written(None, "")
         same_title, alike = tally.same_title[titles_before:], tally.alike_ids(before)
-        rejected = {_told(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
+        rejected = {_worded(reason, ws): count for reason, count in sorted(tally.rejected.items())} | rejects.counts
         read = tally.read + sum(rejects.counts.values())
         corrected = correction.put_on_record(dry_run=dry_run)
         if not dry_run:
@@ -299,7 +299,7 @@ def _added(
         structured=headings.found,
         sha256=digest,
         limits={
-            _told(reason, ws): f"{name} = {json.dumps(getattr(ws.settings.corpus, name))}"
+            _worded(reason, ws): f"{name} = {json.dumps(getattr(ws.settings.corpus, name))}"
             for reason, name in SETTING_OF.items()
             if reason in tally.rejected
         },
@@ -327,14 +327,14 @@ def _remember_corpus(ws: Workspace, tally: Tally, engine: Engine, *, works: bool
 def _lists(ws: Workspace, tally: Tally, retracted: Iterable[str]) -> dict[str, Iterable[tuple[str, ...]]]:
     """Ids of papers that were left out, and of retracted ones, by heading."""
     return {
-        **{f"left out: {_told(reason, ws)}": ids for reason, ids in tally.left_out().items()},
+        **{f"left out: {_worded(reason, ws)}": ids for reason, ids in tally.left_out().items()},
         f"left out: {Rejection.DIFFERING_ID}": [(paper,) for paper in tally.differing],
         f"left out: {Rejection.SAME_PAPER}": [(other, kept) for kept, other in tally.same_paper],
         "kept: retracted or withdrawn": [(paper,) for paper in retracted],
     }
 
 
-def _told(reason: Rejection, ws: Workspace) -> str:
+def _worded(reason: Rejection, ws: Workspace) -> str:
     """The reason in the words of the study: a document that is no paper has a text, not an abstract."""
     return "no text" if reason == Rejection.NO_ABSTRACT and not ws.settings.faceted else reason.value
 
@@ -342,7 +342,7 @@ def _told(reason: Rejection, ws: Workspace) -> str:
 def _rejects(ws: Workspace, folders: Mapping[str, str], unknown: Mapping[str, InputError]) -> adding.Rejects:
     rejects = adding.Rejects(ws.settings.document_word, most_shown=REPORTED, part_of=folders)
     for name, error in unknown.items():
-        rejects.leave_out(name, _in_short(error))
+        rejects.leave_out(name, _error_in_short(error))
     return rejects
 
 
@@ -371,7 +371,7 @@ def _unreadable(
     return pieces
 
 
-def _in_one(error: InputError, others: Iterable[InputError]) -> InputError:
+def _joined_error(error: InputError, others: Iterable[InputError]) -> InputError:
     """The error, or one that says all that these say, if they say more."""
     faults = error.faults or (error.message,)
     errors = {other.faults or (other.message,): other for other in others}
@@ -379,11 +379,11 @@ def _in_one(error: InputError, others: Iterable[InputError]) -> InputError:
         errors[faults] = error
     if len(errors) == 1:
         return error
-    together = [fault for other in errors.values() for fault in other.faults or (_in_short(other),)]
+    together = [fault for other in errors.values() for fault in other.faults or (_error_in_short(other),)]
     return InputError(f"{len(errors)} files cannot be read", faults=together, hint=NOTHING_KEPT)
 
 
-def _in_short(error: InputError) -> str:
+def _error_in_short(error: InputError) -> str:
     return f"{error.message}: {error.hint}" if isinstance(error, UnreadError) else error.message
 
 
@@ -545,7 +545,7 @@ def add_citations(ws: Workspace, files: Sequence[Path], *, dry_run: bool, advanc
     for path in files:
         sha256 = sha256_of(path)
         place = ws.corpus / FOLDER / sha256[:16]
-        if _of_papers(place) == papers:
+        if _hashes_of_folder(place) == papers:
             known.append(str(path))
             continue
         scratch = ws.corpus / CITATIONS_SCRATCH
@@ -599,7 +599,7 @@ def _pieces(name: str) -> list[Piece]:
     return [Piece(name, form, start, stop) for start, stop in cut(name)]
 
 
-def _of_papers(place: Path) -> tuple[str, str | None] | None:
+def _hashes_of_folder(place: Path) -> tuple[str, str | None] | None:
     """The hashes of the corpus to which the file of this folder was added, and of its other ids; None if it was
     not."""
     try:

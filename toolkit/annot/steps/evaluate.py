@@ -394,7 +394,7 @@ def certificate(ws: Workspace, *, tell: Callable[[str], None]) -> tuple[reusabil
         tolerance=ws.settings.evaluation.tolerated_loss,
         level=ws.settings.agreement.level,
         sampled=graded if isinstance(graded, SampledPools) else None,
-        score_without=partial(_without, snapshot, qrels) if isinstance(graded, SampledPools) else None,
+        score_without=partial(_score_without, snapshot, qrels) if isinstance(graded, SampledPools) else None,
     )
     rests_on = RESTS_ON["runs"]
     untrue = notices(remembered_findings(ws, snapshot.states, on=rests_on), rests_on, snapshot.words)
@@ -412,7 +412,7 @@ def describe_reusability(found: reusability.Certificate, words: StudyVocabulary)
     return "\n\n".join([verdict, *map(table_text, tables)])
 
 
-def _without(snapshot: Snapshot, qrels: tuple[Qrel, ...], method: str) -> reusability.Score:
+def _score_without(snapshot: Snapshot, qrels: tuple[Qrel, ...], method: str) -> reusability.Score:
     """Measure of rankings, estimated with predictions that do not know this method."""
     graded = sampled_study.drawn_pairs(snapshot, qrels, without=method).pools
     return _score(snapshot, graded, LOSS_CONVENTION, LOSS_MEASURE, ties="expected")

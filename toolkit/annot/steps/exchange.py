@@ -63,10 +63,10 @@ def push(
             held.write(shown.record_versions, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         provenance.note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
-    return _with(pushed, prepared.withdrawn)
+    return _with_withdrawn(pushed, prepared.withdrawn)
 
 
-def _with(pushed: PushResult, withdrawn_before: Sequence[SentProject]) -> PushResult:
+def _with_withdrawn(pushed: PushResult, withdrawn_before: Sequence[SentProject]) -> PushResult:
     """Add the tasks that were withdrawn before sending to the row of each person, or as a new row."""
     withdrawn = {row.assessor: row for row in withdrawn_before}
     rows = [
@@ -126,7 +126,9 @@ def pull_sent(
     Raises an error if no round brought anything.
     """
     if named is not None:
-        return _with_pages(ws, pull(ws, round=named, advance=advance, options=options, cursors=cursors), options), ()
+        return _pull_with_pages(
+            ws, pull(ws, round=named, advance=advance, options=options, cursors=cursors), options
+        ), ()
     check_options(options, allowed={"accept_deletions"}, command="annot pull")
     came: list[tuple[Round, collecting.PullResult]] = []
     refused: list[AnnotError] = []
@@ -144,12 +146,12 @@ def pull_sent(
             (round, replace(pulled, open=round.after_pull(ws)[1]) if pulled.open is None else pulled)
             for round, pulled in came
         ]
-    pulled = _with_pages(ws, _together(came), options)
+    pulled = _pull_with_pages(ws, _joined_pulls(came), options)
     # On a server that has only some of the rounds, the others are not missed.
     return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
 
 
-def _with_pages(ws: Workspace, pulled: collecting.PullResult, options: RoundOptions) -> collecting.PullResult:
+def _pull_with_pages(ws: Workspace, pulled: collecting.PullResult, options: RoundOptions) -> collecting.PullResult:
     """Pull, and add a note on answers that came faster than anyone can read. Writes the pages of people's decisions
     so far; a page that cannot be written is a note, and the answers are in all the same."""
     if options.dry_run or not pulled.assessors:
@@ -231,7 +233,7 @@ def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
     return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 
 
-def _together(came: Sequence[tuple[Round, collecting.PullResult]]) -> collecting.PullResult:
+def _joined_pulls(came: Sequence[tuple[Round, collecting.PullResult]]) -> collecting.PullResult:
     """Several rounds as one pull, with the name of its round before each note if there are several."""
     named = [replace(pulled, notes=tuple(f"{round.name}: {note}" for note in pulled.notes)) for round, pulled in came]
     return collecting.joined(named if len(came) > 1 else [pulled for _, pulled in came])

@@ -130,10 +130,13 @@ class TrainedLabeller:
 
 
 class _LabelCounts:
-    """Counts of papers and sentences by their labels. facets: the labels of each facet."""
+    """Counts of papers and sentences by their labels, with those on record that people corrected."""
 
-    def __init__(self, facets: query_sentences.Facets) -> None:
-        self._facets = facets
+    def __init__(self, ws: Workspace) -> None:
+        self._facets = ws.settings.facets
+        with ws.reading() as session:
+            corrected = facet_labels.read_labels(session, origin=Source.CORRECTED)
+            self._corrected = {paper.paper_id: paper for paper in corrected}
         self.labels, self.facets, self.origins = Counter[str](), Counter[str](), Counter[str]()
         self.bare: list[str] = []
         """Papers that came without labels and got none."""
@@ -146,11 +149,11 @@ class _LabelCounts:
         return self.agreeing / self.carried if self.carried else None
 
     def take(self, labelled: Iterable[facet_labels.FacetLabels]) -> None:
-        """Count these papers; corrected ones are counted by origin elsewhere."""
-        for paper in labelled:
+        """Count these papers, corrected ones with the labels that a person gave."""
+        for paper in (self._corrected.get(paper.paper_id, paper) for paper in labelled):
             self.labels.update(paper.labels)
             self.facets.update(query_sentences.offered_facets(paper.labels, facets=self._facets))
-            self.origins[paper.origin] += paper.origin != Source.CORRECTED
+            self.origins[paper.origin] += 1
 
     def take_batch(self, batch: pa.RecordBatch, *, predicted_by: str, fits: bool) -> None:
         """Count the papers of a shard, as in `LABELLED`. fits: whether the model gives the labels of the study."""
@@ -172,8 +175,29 @@ def _engine_for(ws: Workspace, papers: int) -> Engine:
     return Engine(1) if engine.cluster is None and papers < FEWEST_FOR_PROCESSES else engine
 
 
+def _without_labels(
+    ws: Workspace, shards: Iterable[papers.RowGroups], predicted_by: str, counts: _LabelCounts, kept: set[str]
+) -> Iterator[papers.RowGroups]:
+    """The shards that the model has not labelled as they are now, or with a paper that came with labels: of these the
+    model's agreement is counted. The papers of all others are counted, and their ids join `kept`."""
+    for shard in shards:
+        ids, bare = list[str](), True
+        for batch in papers.read_columns([shard], ("paper_id", "labels")):
+            bare &= batch.column(1).null_count == len(batch)
+            ids += batch.column(0).to_pylist()
+        with ws.reading() as session:
+            recorded = facet_labels.read_labels(session, ids if bare else ())
+            known = [row for row in recorded if row.origin in (predicted_by, Source.CORRECTED)]
+        if not bare or len(known) < len(ids):
+            yield shard
+        else:
+            counts.take(known)
+            kept.update(ids)
+
+
 def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance) -> LabellingResult:
-    """Label the papers: labels that came with a paper and corrected ones are kept, all others are predicted again.
+    """Label the papers: labels that came with a paper and corrected ones are kept, and so are those on record that this
+    model predicted; a text that is corrected loses its labels. The papers of a row group are labelled together.
 
     If the shipped model gives other labels than those of the study, all labels on record are kept, and the papers
     without labels are named. Raises InputError if no paper came with labels then.
@@ -187,13 +211,14 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     reader = partial(label_shard, model=raw, name=name, labels=ws.settings.labels.names, fits=misfit is None)
     shards = papers.groups_for(ws.corpus, ws.machine.url)
     total = sum(shard.papers for shard in shards)
-    engine = _engine_for(ws, total)
-    counts = _LabelCounts(ws.settings.facets)
     states = states_of(ws)
+    counts, kept = _LabelCounts(ws), set[str]()
+    to_label = list(_without_labels(ws, shards, predicted_by, counts, kept))
+    engine = _engine_for(ws, total - len(kept))
     # All are predicted before the first is written: that takes minutes, in which others may write.
     with TemporaryFile(dir=None if dry_run else ws.root) as aside:
         with pa.ipc.new_stream(aside, LABELLED) as stream:
-            for batch in map_shards(reader, shards, engine=engine):
+            for batch in map_shards(reader, to_label, engine=engine):
                 stream.write_batch(batch)
                 counts.take_batch(batch, predicted_by=predicted_by, fits=misfit is None)
                 advance(counts.origins.total() + len(counts.bare), total)
@@ -203,18 +228,17 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
             aside.seek(0)
             with ws.writing() as session, pa.ipc.open_stream(aside) as batches:
                 labelled = chain.from_iterable(map(partial(labels_in, predicted_by=predicted_by), batches))
-                facet_labels.replace_labels(session, labelled, keep_others=misfit is not None)
+                facet_labels.replace_labels(session, labelled, keep=None if misfit else kept)
     with ws.reading() as session:
-        corrected = facet_labels.count_by_origin(session).get(Source.CORRECTED, 0)
         on_record = {paper.paper_id: paper for paper in facet_labels.read_labels(session, counts.bare)}
     counts.take(on_record.values())
     without = tuple(paper_id for paper_id in counts.bare if paper_id not in on_record)
-    if not dry_run and not without:
+    if not (dry_run or without):
         note(ws, "facets", states)
     return LabellingResult(
         papers=total - len(without),
-        by_origin=dict(sorted((+counts.origins | Counter({Source.CORRECTED: corrected})).items())),
-        by_label=dict(sorted((+counts.labels).items())),
+        by_origin=dict(sorted(counts.origins.items())),
+        by_label=dict(sorted(counts.labels.items())),
         by_facet={facet: counts.facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,
         model_sha256=None if misfit else labeller.sha256,

@@ -113,14 +113,14 @@ DESIGN = Columns[SimulatedStudy](
         Column("cost", lambda study: measured(study.forecast.cost, COST)),
         Column("coefficient", lambda study: measured(study.forecast.coefficient, kind_of(study.coefficient))),
         Column("width", lambda study: measured(study.forecast.width, kind_of(study.coefficient))),
-        Column("difference shown", lambda study: _of_runs(study, "shown", DETECTABLE)),
-        Column("topics needed", lambda study: _of_runs(study, "needed", WHOLE)),
+        Column("difference shown", lambda study: _number_of_runs(study, "shown", DETECTABLE)),
+        Column("topics needed", lambda study: _number_of_runs(study, "needed", WHOLE)),
     ],
 )
 """The forecast of a design as data; the template has it in words."""
 
 
-def _of_runs(found: SimulatedStudy, name: str, kind: Quantity) -> Number:
+def _number_of_runs(found: SimulatedStudy, name: str, kind: Quantity) -> Number:
     return Number(found.runs, kind) if isinstance(found.runs, Undefined) else measured(getattr(found.runs, name), kind)
 
 
@@ -334,7 +334,7 @@ def pools(
         drawn = drawn_pools.draw_pools(rankings, deep, admitted, current=current)
         pairs = _pairs(drawn, queries)
         judgements = len(pairs) * settings.judging.per_pair
-        hours = labour.hours_for(speed, _evenly(judgements, sorted(by_assessor)), rules)
+        hours = labour.hours_for(speed, _even_shares(judgements, sorted(by_assessor)), rules)
         sizes = [len(pool.entries) for pool in drawn]
         return DesignedPools(
             per_method=depth,
@@ -376,7 +376,7 @@ def _pairs(drawn_pools: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[s
     return {(query.query_id, doc_id) for query in queries for doc_id in documents.get(query.topic_id, ())}
 
 
-def _evenly(judgements: int, names: Sequence[str]) -> dict[str, float]:
+def _even_shares(judgements: int, names: Sequence[str]) -> dict[str, float]:
     """So many judgements for each person with a known speed; without one, all for one person."""
     return {name: judgements / len(names) for name in names} or {"": float(judgements)}
 
@@ -627,11 +627,11 @@ def _pilot(study: _Study, convention: str) -> tuple[sample.JudgedQueries, sample
         return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
     ranks = {query_id: pooling.ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for by_method in ranks.values() for method in by_method})
-    own_runs = _own_runs(study.snapshot.ws, grades)
+    own_runs = _exported_runs(study.snapshot.ws, grades)
     lists = {
         query_id: [groups_of(run[query_id], convention, "order") for run in own_runs.values()]
         if own_runs
-        else [_by_rank(ranks[query_id].get(method, {}), study.frozen[query_id]) for method in methods]
+        else [_ranking_levels(ranks[query_id].get(method, {}), study.frozen[query_id]) for method in methods]
         for query_id in grades
     }
     runs = len(own_runs) or len(methods)
@@ -674,13 +674,13 @@ def _probability(drawn: PoolSample | None, query_id: str, doc_id: str) -> float:
     return 1.0 if under is None else under.probability
 
 
-def _own_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
+def _exported_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
     """The runs in exports/runs that rank for all of these queries."""
     runs = read_run_files(ws) if any(ws.runs.glob("*.run")) else {}
     return {tag: run for tag, run in runs.items() if run.keys() >= set(queries)}
 
 
-def _by_rank(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple[str, ...]]:
+def _ranking_levels(ranks: Mapping[str, int], documents: Collection[str]) -> list[tuple[str, ...]]:
     """A method's ranking of a pool: documents that it did not rank tie at the end."""
     ranked = sorted((rank, doc_id) for doc_id, rank in ranks.items() if doc_id in documents)
     others = tuple(sorted(set(documents) - ranks.keys()))

@@ -118,7 +118,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
 
     On the local server the account is made; on another one the person signs up.
     """
-    everyone = _everyone_with(ws, pseudonym)
+    everyone = _people_with(ws, pseudonym)
     person = replace(everyone[pseudonym], account=account)
     _check(person, everyone.values())
     if _same_account(everyone[pseudonym].account, account):
@@ -132,7 +132,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
 
 def change_language(ws: Workspace, pseudonym: str, *, language: str, dry_run: bool) -> tuple[str, Notes]:
     """Give a person screens, instructions and letters in another language. Returns the change in words, and notes."""
-    person = _everyone_with(ws, pseudonym)[pseudonym]
+    person = _people_with(ws, pseudonym)[pseudonym]
     guidelines.words_in(ws, language)
     before = person.language or ws.settings.judging.language
     if person.language == language:
@@ -157,7 +157,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
             '--server needs isolation = "server" in annot.toml, found "project": everyone shares one server',
             hint="set it under [judging]; to change the account, use --account",
         )
-    everyone = _everyone_with(ws, pseudonym)
+    everyone = _people_with(ws, pseudonym)
     if url is None:
         return servers.place_of(ws, pseudonym).url, ()
     address = url.rstrip("/")
@@ -178,7 +178,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
     return address, _note_on_account(ws, everyone[pseudonym])
 
 
-def _everyone_with(ws: Workspace, name: str) -> dict[str, Assessor]:
+def _people_with(ws: Workspace, name: str) -> dict[str, Assessor]:
     """Everyone by name. Raises InputError, with the near name, if this person is not among them."""
     everyone = {person.assessor: person for person in ws.read(people.read_assessors)}
     check_name(name, tuple(everyone), what="assessor")

@@ -205,7 +205,9 @@ def build(
     designs = pool_design.Designs(snapshot, overrides, redraw=redraw, frozen=on_disk)
     chosen = drawn_pools.topics_named(snapshot.queries, only) if only else {*snapshot.topics.values()}
     by_version = bool(versions) and not frozen
-    growing, staying = _by_version(current, chosen, versions, overrides, redraw=redraw) if by_version else ({}, {})
+    growing, staying = (
+        _pools_by_version(current, chosen, versions, overrides, redraw=redraw) if by_version else ({}, {})
+    )
     chosen -= {*growing, *staying}
     ranker = _Ranker(
         ws, pool_design.topics_of(ws, {*chosen, *growing}, snapshot.texts), keep=not dry_run, advance=advance
@@ -225,12 +227,12 @@ def build(
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
     words = designs.words(not_for_texts) | {"dry_run": dry_run, "sent": sent and not grow}
-    words |= {"without_rule": _without_rule(staying, versions)}
+    words |= {"without_rule": _topics_without_rule(staying, versions)}
     notes = _notes(ranker, snapshot, drawings, drawn_now, changes=changes, **words)
     return BuiltPools(_figures(snapshot, drawn_now, changes), sent, notes)
 
 
-def _by_version(
+def _pools_by_version(
     current: Mapping[str, Pool],
     chosen: Collection[str],
     versions: tuple[CorpusVersion, ...],
@@ -260,7 +262,7 @@ def _by_version(
     return growing, staying
 
 
-def _without_rule(staying: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]) -> list[str]:
+def _topics_without_rule(staying: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]) -> list[str]:
     """Topics of the pools that do not say how they were drawn, and have nothing of the newest version of the corpus."""
     ruled = pool_design.recorded_designs(staying.values())
     newest = versions[-1].version if versions else None

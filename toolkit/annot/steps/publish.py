@@ -402,8 +402,8 @@ def release(
     parts = [
         _prepared(ws, folder, name, terms_for=terms_for, agree=agree, allowed=allowed, draft=draft) for name in names
     ]
-    missing, revealing, mentions = map(_together, zip(*(part.found for part in parts), strict=True))
-    notes, last = _together(part.notes for part in parts), parts[-1]
+    missing, revealing, mentions = map(_each_once, zip(*(part.found for part in parts), strict=True))
+    notes, last = _each_once(part.notes for part in parts), parts[-1]
     notes += tuple(f"version {name} was released before and stays as it is" for name in kept)
     if dry_run:
         notes = (*notes, *map("a text of a person has {}".format, mentions))
@@ -436,7 +436,7 @@ def _versions_to_release(ws: Workspace, folder: Path, corpus: str | None) -> tup
     return [name for name in versions if name not in kept], kept
 
 
-def _together(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:
+def _each_once(parts: Iterable[Iterable[str]]) -> tuple[str, ...]:
     """All of these in one list, each once."""
     return tuple(dict.fromkeys(chain.from_iterable(parts)))
 
@@ -479,7 +479,7 @@ def _prepared(
         ids.append(beir.dataset_id(name))
     released_files.check_folder(folder, *ids)
     answers = prose.read_answers(ws)
-    snapshot, records = snapshots.read_for_release(_as_draft(ws) if draft else ws, limit)
+    snapshot, records = snapshots.read_for_release(_draft_workspace(ws) if draft else ws, limit)
     agreed = agree(snapshot)
     snapshot = replace(snapshot, notices=(*snapshot.notices, *agreed))
     words = PublishedWords(snapshot)
@@ -494,7 +494,7 @@ def _prepared(
     corpus = tuple(side_by_side.with_judged_texts((paper for paper in corpus if paper.paper_id not in added), judged))
     runs, runs_missing, run_notes = released_files.run_files(snapshot)
     questions = prose.open_questions(answers, topics=bool(snapshot.texts))
-    not_ready = (*unnamed, *lacking, *_not_ready(study, words, runs_missing))
+    not_ready = (*unnamed, *lacking, *_unfinished_parts(study, words, runs_missing))
     missing = (*not_ready, *prose.describe_open(questions))
     in_full = (*not_ready, *(f"{ANSWERS_FILE}: {question.question}: {question.text}" for question in questions))
     released = released_files.ReleasedStudy(
@@ -536,7 +536,7 @@ def _prepared(
     return _Prepared(folder, files, terms, notes, (missing, revealing, mentions), agreed, snapshot.states)
 
 
-def how_to_upload(ws: Workspace, folder: Path) -> tuple[str, ...]:
+def upload_instructions(ws: Workspace, folder: Path) -> tuple[str, ...]:
     """The command that uploads the release in this folder to each place, in words; nothing is uploaded here."""
     commands = citing.upload_commands(folder, ws.settings.collection.name)
     return tuple(f"to put it on {place}: {command}" for place, command in zip(PLACES, commands, strict=True))
@@ -551,7 +551,7 @@ def _agreed(snapshot: snapshots.Snapshot, consented: str | None, consenting: Seq
     return consent(snapshot, how=consented, people=consenting)
 
 
-def _not_ready(study: Study, words: PublishedWords, runs_missing: Sequence[str]) -> Iterator[str]:
+def _unfinished_parts(study: Study, words: PublishedWords, runs_missing: Sequence[str]) -> Iterator[str]:
     """Parts of the study that are not finished, or not true any more."""
     yield from _pools_missing(study.snapshot)
     yield from runs_missing
@@ -578,7 +578,7 @@ def _report_notes(study: Study) -> Iterator[str]:
         yield f"the report: {reason}"
 
 
-def _as_draft(ws: Workspace) -> Workspace:
+def _draft_workspace(ws: Workspace) -> Workspace:
     """The study under a title that begins with DRAFT: every page made from it has the title."""
     collection = ws.settings.collection
     words = f"This is a draft, not for publication; MISSING.md lists what is missing. {collection.description}".strip()

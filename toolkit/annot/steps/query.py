@@ -512,13 +512,13 @@ def add_topic_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
     found = [topic for _, topic in read.topics]
     faults = Faults(source)
     with ws.writing() as session:
-        taken = _taken(session, found)
+        taken = _uses_of_ids(session, found)
         for line, topic in read.topics:
             if topic.topic_id in taken:
                 faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
         faults.raise_if_any(hint=f"nothing was added; {_remedy(taken)}")
         notes = tuple(_alike_ids(session, [topic.topic_id for topic in found]))
-        new = _put(session, found, dry_run=dry_run)
+        new = _add_topics(session, found, dry_run=dry_run)
     return AddedTopics(
         read.form,
         read.fields,
@@ -546,11 +546,11 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tupl
     title, description, narrative = tidied.values()
     topic = replace(topic, title=" ".join((title or "").split()), description=description, narrative=narrative)
     with ws.writing() as session:
-        taken = _taken(session, [topic])
+        taken = _uses_of_ids(session, [topic])
         for problem in taken.values():
             raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy(taken))
         notes = tuple(_alike_ids(session, [topic.topic_id]))
-        _put(session, [topic], dry_run=dry_run)
+        _add_topics(session, [topic], dry_run=dry_run)
     return _query_of(topic), notes
 
 
@@ -573,7 +573,7 @@ def _remedy(taken: Mapping[str, str]) -> str:
     return f"give the text another id{f', or run `annot query remove {there}` first' if there else ''}"
 
 
-def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
+def _uses_of_ids(session: Session, given: Sequence[Topic]) -> dict[str, str]:
     """Other uses of the ids of these topics, by id."""
     known, judged = pools.read_topics(session), pools.judged_queries(session)
     asked = {name: query.topic_id for query in pools.read_queries(session) for name in (query.query_id, query.topic_id)}
@@ -588,7 +588,7 @@ def _taken(session: Session, given: Sequence[Topic]) -> dict[str, str]:
     return taken
 
 
-def _put(session: Session, given: Sequence[Topic], *, dry_run: bool) -> int:
+def _add_topics(session: Session, given: Sequence[Topic], *, dry_run: bool) -> int:
     """Add the topics and their queries, and count those that are new."""
     known = pools.read_topics(session)
     new = [topic for topic in given if topic.topic_id not in known]

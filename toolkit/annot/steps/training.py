@@ -186,7 +186,7 @@ def _drawn_gold(
     return [
         *(gold._replace(position=position) for position, gold in enumerate(standing, start=1)),
         *(
-            Gold(*decision.pair, decision.grade, _why(outcome, *decision.pair), position)
+            Gold(*decision.pair, decision.grade, _settlement_comment(outcome, *decision.pair), position)
             for position, decision in enumerate(drawn, start=len(standing) + 1)
         ),
     ]
@@ -199,7 +199,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
     """
     with ws.writing() as session:
         decisions = outcome_of(session, ws.settings).to_show
-        left = people.who_left(session)
+        left = people.people_who_left(session)
         planned = trial_answers.by_person(
             assignment for assignment in people.read_assignments(session) if assignment.assessor not in left
         )
@@ -244,7 +244,7 @@ def report(ws: Workspace) -> TrainingReport:
     )
 
 
-def _why(outcome: Outcome, query_id: str, doc_id: str) -> str:
+def _settlement_comment(outcome: Outcome, query_id: str, doc_id: str) -> str:
     """Comment of the adjudicator, or a sentence that the assessors agreed, with their comments."""
     settled = outcome.adjudications.get((query_id, doc_id))
     if settled is not None:

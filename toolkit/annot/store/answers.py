@@ -165,14 +165,20 @@ class Revisions(Generic[R]):
         for chunk in models.in_chunks(query_ids):
             of_persons = self._rows.c[self._person].in_(names)
             lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
+        keys: list[tuple[Any, ...]] = list(map(self._key, everything))
+        # Answers of an imported file, of which nothing is on record, need no history.
+        is_first = not lines and len({*keys}) == len(keys)
         added = 0
         beside: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*BESIDE_CONTENT[:-1])
 
         def new_rows() -> Iterator[tuple[Any, ...]]:
             nonlocal added
-            for incoming, values, sha256 in self._hashed(everything):
-                line = lines.get(key := self._key(incoming))
-                revision = self._against(incoming, line)
+            for key, (incoming, values, sha256) in zip(keys, self._hashed(everything), strict=True):
+                if is_first:
+                    yield values + beside(incoming) + (recorded_at, 1, sha256)
+                    continue
+                line = lines.get(key)
+                revision = self._behind_record(incoming, line)
                 if revision is not incoming:
                     ((_, values, sha256),) = self._hashed([revision])
                 if line is not None and revision.ruling is None and line.read_sha256 == sha256:
@@ -190,6 +196,7 @@ class Revisions(Generic[R]):
                 yield row
 
         written = self._append(session, new_rows())
+        added = written if is_first else added
         return RecordedCount(added, written - added, len(everything) - written)
 
     def record_gone(
@@ -305,10 +312,11 @@ class Revisions(Generic[R]):
             keys: list[tuple[Any, ...]] = list(zip(*(columns[column] for column in self._line), strict=True))
             contents, numbers = list(columns["content_sha256"]), list(columns["revision"])
             links: list[str] = list(columns["chain_sha256"])
-            parts = list(_parts_of_links(columns))
+            parts, last_numbers = list(_parts_of_links(columns)), dict(zip(keys, numbers, strict=True))
             # Rows without a fault, as nearly all are, are compared as columns.
-            is_sound = contents == hashes and len({*keys}) == len(keys)
-            is_sound &= numbers == [revisions.get(key, 0) + 1 for key in keys]
+            is_sound = contents == hashes and len(last_numbers) == len(keys)
+            if numbers.count(1) < len(numbers) or not revisions.keys().isdisjoint(last_numbers):
+                is_sound &= numbers == [revisions.get(key, 0) + 1 for key in keys]
             if not is_sound or links != list(map(_link, (previous, *links), parts)):
                 for at, key in enumerate(keys):
                     problems = []
@@ -323,7 +331,7 @@ class Revisions(Generic[R]):
                         pair = f"{columns['query_id'][at]} {columns['doc_id'][at]}"
                         yield f"{table_name} {columns['id'][at]} ({pair}, revision {numbers[at]}): {problem}"
                     revisions[key] = numbers[at]
-            revisions.update(zip(keys, numbers, strict=True))
+            revisions.update(last_numbers)
             previous, length = links[-1], length + len(links)
         length_recorded, last = self._end(session.connection())
         if length != length_recorded:
@@ -382,7 +390,7 @@ class Revisions(Generic[R]):
         changed_at = answer.changed_at or answer.record.judged_at or ""
         return *key, current.source, changed_at, len(current.annotation), current.annotation
 
-    def _against(self, revision: SourcedAnswer[R], line: AnnotationHistory[R] | None) -> SourcedAnswer[R]:
+    def _behind_record(self, revision: SourcedAnswer[R], line: AnnotationHistory[R] | None) -> SourcedAnswer[R]:
         """The revision, flagged if the server fell back behind the answer on record."""
         answered_at = None if line is None or not line.counts else line.current.changed_at
         answers = revision.ruling is None and revision.record.counts
@@ -400,7 +408,7 @@ class Revisions(Generic[R]):
         """Columns of all rows in the order recorded, some rows at a time."""
         number, last = self._rows.c.id, 0
         while columns := models.read_columns(
-            session, select(self._rows).where(number > last).order_by(number).limit(models.AT_ONCE)
+            session, select(self._rows).where(number > last).order_by(number).limit(models.AT_ONCE), shared=False
         ):
             lot = dict(zip(self._rows.c.keys(), columns, strict=True))
             last = lot["id"][-1]
@@ -581,9 +589,8 @@ def add_returned(session: Session, returned: PairReturn) -> None:
 
 def withdraw_returned(session: Session, returned: PairReturn, *, withdrawn_at: str, contested: bool = False) -> None:
     """Record that this return was taken back. contested: the pair goes to an adjudicator."""
-    rows = models.RETURNED_TABLE
-    of_pair = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
-    session.connection().execute(rows.update().where(*of_pair).values(withdrawn_at=withdrawn_at, contested=contested))
+    key = {**returned.asked._asdict(), "assessor": returned.assessor}
+    models.change_where(session, models.RETURNED_TABLE, {"withdrawn_at": withdrawn_at, "contested": contested}, **key)
 
 
 def read_returned(session: Session) -> tuple[PairReturn, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from sqlalchemy import func, select
@@ -24,10 +24,12 @@ class FacetLabels(NamedTuple):
     corrected_at: str | None = None
 
 
-def replace_labels(session: Session, labels: Iterable[FacetLabels], *, keep_others: bool = False) -> None:
+def replace_labels(
+    session: Session, labels: Iterable[FacetLabels], *, keep: Collection[str] | None = frozenset()
+) -> None:
     """Make these the labels of the study: others are removed, except that corrected ones stay unchanged.
 
-    keep_others: those of papers without new ones stay, too.
+    keep: papers whose labels stay, too, if they have no new ones; None keeps those of all.
 
     A label given for a paper whose labels a person corrected is passed over, unless it is a correction itself. The
     database refuses two of one paper. A few thousand are in memory at a time.
@@ -35,11 +37,11 @@ def replace_labels(session: Session, labels: Iterable[FacetLabels], *, keep_othe
     rows = FACET_LABELS_TABLE
     corrected = rows.c.origin == Source.CORRECTED
     corrected_ids = set(session.connection().execute(select(rows.c.paper_id).where(corrected)).scalars())
-    if not keep_others:
-        session.connection().execute(rows.delete().where(~corrected))
+    if keep is not None:
+        delete_where(session, rows, "paper_id", labelled_ids(session) - corrected_ids - {*keep})
     for chunk in in_chunks(labels):
         new = [entry for entry in chunk if entry.paper_id not in corrected_ids or entry.origin == Source.CORRECTED]
-        replaced = (entry.paper_id for entry in new if keep_others or entry.paper_id in corrected_ids)
+        replaced = (entry.paper_id for entry in new if keep is None or entry.paper_id in corrected_ids)
         delete_where(session, FACET_LABELS_TABLE, "paper_id", replaced)
         _insert(session, new)
 
@@ -61,10 +63,14 @@ def remove_labels(session: Session, paper_ids: Iterable[str]) -> int:
     return len(labelled)
 
 
-def read_labels(session: Session, paper_ids: Iterable[str] | None = None) -> Iterator[FacetLabels]:
-    """The labels of the papers named, or of all; in no order. A paper without labels is left out."""
+def read_labels(
+    session: Session, paper_ids: Iterable[str] | None = None, *, origin: str | None = None
+) -> Iterator[FacetLabels]:
+    """The labels of the papers named, or of all; in no order. A paper without labels, or with labels of another
+    origin, is left out."""
     rows = FACET_LABELS_TABLE
     all_labels = select(rows.c.paper_id, rows.c.labels, rows.c.origin, rows.c.corrected_at)
+    all_labels = all_labels if origin is None else all_labels.where(rows.c.origin == origin)
     chunks = [None] if paper_ids is None else in_chunks(dict.fromkeys(paper_ids))
     for chunk in chunks:
         statement = all_labels if chunk is None else all_labels.where(rows.c.paper_id.in_(chunk))

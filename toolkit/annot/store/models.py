@@ -100,9 +100,6 @@ class Digest(sa.TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> bytes | None:
         return None if value is None else bytes.fromhex(value)
 
-    def process_result_value(self, value: bytes | None, dialect: sa.Dialect) -> str | None:
-        return None if value is None else value.hex()
-
     def result_processor(self, dialect: sa.Dialect, coltype: Any) -> Callable[[Any], Any] | None:
         # Both drivers give bytes, and a hash is read for each answer.
         return lambda value: None if value is None else value.hex()
@@ -312,11 +309,11 @@ def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any
     return zip(*read_columns(session, statement), strict=True)
 
 
-def read_columns(session: Session, statement: sa.Select[Any]) -> list[Sequence[Any]]:
+def read_columns(session: Session, statement: sa.Select[Any], *, shared: bool = True) -> list[Sequence[Any]]:
     """Columns of a query's rows, as the driver gives them: sqlalchemy's own rows take longer than all the reading. None
     if there is no row.
 
-    Equal texts are one object, as most ids are many times in a table.
+    shared: equal texts become one object, as most ids are many times in a table.
     """
     connection, texts = session.connection(), dict[Any, Any]()
     columns: list[Sequence[Any]] = []
@@ -328,8 +325,10 @@ def read_columns(session: Session, statement: sa.Select[Any]) -> list[Sequence[A
         process = column.type.dialect_impl(connection.dialect).result_processor(connection.dialect, code)
         if of_column[0] is None and set(of_column) == {None}:
             columns.append(of_column)
+        elif type(column.type) is Digest and None not in of_column:
+            columns.append(list(map(bytes.hex, of_column)))
         elif process is None:
-            is_text = type(of_column[0]) is str
+            is_text = shared and type(of_column[0]) is str
             columns.append(list(map(texts.setdefault, of_column, of_column)) if is_text else of_column)
         else:
             parsed = _parsed(of_column) if type(column.type) is sa.JSON else None
@@ -423,6 +422,12 @@ def delete_where(session: Session, table: sa.Table, column: str, values: Iterabl
         session.connection().execute(table.delete().where(table.c[column].in_(chunk)))
 
 
+def change_where(session: Session, table: sa.Table, values: Mapping[str, Any], **key: Any) -> None:
+    """Change these values in the rows with this key, given as columns and their contents."""
+    rows = [table.c[name] == value for name, value in key.items()]
+    session.connection().execute(table.update().where(*rows).values(values))
+
+
 def check_known(session: Session, table: sa.Table, names: Iterable[str], *, what: str) -> None:
     """Raise InputError that lists the ids of no query of the study, or the names of no assessor."""
     (key,) = table.primary_key
@@ -460,13 +465,13 @@ def refuse_in_use(
     if in_use:
         total = sum(in_use.values(), Counter[str]())
         raise InputError(
-            f"{counted(len(in_use), 'pair' if len(columns) > 1 else 'query')} would {what}, with {_in_words(total)}",
-            faults=[f"{' '.join(key[:3])}: {_in_words(counts)}" for key, counts in sorted(in_use.items())],
+            f"{counted(len(in_use), 'pair' if len(columns) > 1 else 'query')} would {what}, with {_uses(total)}",
+            faults=[f"{' '.join(key[:3])}: {_uses(counts)}" for key, counts in sorted(in_use.items())],
             hint=hint,
         )
 
 
-def _in_words(counts: Counter[str]) -> str:
+def _uses(counts: Counter[str]) -> str:
     return ", ".join(counted(count, words) for words, count in counts.items())
 
 

@@ -24,6 +24,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, sha256_of
 from annot.base.parallel import in_threads
 from annot.base.records import Paper
+from annot.formats.input_files import open_parquet
 
 if TYPE_CHECKING:
     import pyarrow
@@ -133,7 +134,7 @@ COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
 """The columns of every file."""
 PART_OF = "part_of"
 OPTIONAL = (PART_OF, "language")
-"""The columns of a file in which a paper has such a value."""
+"""Columns in which few papers have a value; files of release 1.0.0 lack them."""
 ROWS_IN_GROUP = 5_000
 _HINT = "add papers with `annot corpus add`"
 _NOT_READ: dict[str, Any] = {"title": "", "sentences": ()}
@@ -156,7 +157,7 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
     return tuple(paper_id for batch in _id_batches(folder) for paper_id in batch.column(0).to_pylist())
 
 
-def whole_texts(folder: Path) -> pyarrow.Table:
+def texts_of_papers(folder: Path) -> pyarrow.Table:
     """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract, and
     part_of if there are passages."""
     import pyarrow as pa
@@ -375,17 +376,17 @@ def papers_in(batches: Iterable[Any]) -> Iterator[Paper]:
             yield Paper(**_NOT_READ | values)
 
 
-def paper_schema(names: Collection[str] = ()) -> pyarrow.Schema:
-    """The columns of a file, with the optional ones among these names."""
+def paper_schema() -> pyarrow.Schema:
+    """The columns of a file."""
     import pyarrow
 
     text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
-    types = (text, text, texts, pyarrow.int32(), texts, texts)
-    optional = ("year", "labels")
-    schema = pyarrow.schema(
-        pyarrow.field(name, kind, nullable=name in optional) for name, kind in zip(COLUMNS, types, strict=True)
+    types = (text, text, texts, pyarrow.int32(), texts, texts, text, text)
+    may_be_empty = ("year", "labels", *OPTIONAL)
+    return pyarrow.schema(
+        pyarrow.field(name, kind, nullable=name in may_be_empty)
+        for name, kind in zip((*COLUMNS, *OPTIONAL), types, strict=True)
     )
-    return pyarrow.schema([*schema, *(pyarrow.field(name, text) for name in OPTIONAL if name in names)])
 
 
 def files_of(folder: Path, last: str | None = None) -> list[Path]:
@@ -400,27 +401,14 @@ def files_of(folder: Path, last: str | None = None) -> list[Path]:
     return [path for path in files if last is None or path.name <= last]
 
 
-def open_parquet(path: Path, *, hint: str) -> Any:
-    """The Parquet file. Raises InputError if it is none."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        return pyarrow.parquet.ParquetFile(path)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file: {error}", hint=hint) from None
-
-
 def open_papers(path: Path) -> Any:
     """A file of the corpus. Raises InputError if it was not written by annot."""
     file = open_parquet(path, hint=_HINT)
-    schema = file.schema_arrow
-    expected = paper_schema(schema.names)
-    types = {field.name: field.type for field in schema}
+    types = {field.name: field.type for field in file.schema_arrow}
     faults = [
         f"{path.name}: column {field.name}: found {types.get(field.name, 'none')}, expected {field.type}"
-        for field in expected
-        if types.get(field.name) != field.type
+        for field in paper_schema()
+        if types.get(field.name) != field.type and (field.name in types or field.name not in OPTIONAL)
     ]
     if faults:
         raise InputError(f"{path}: not written by annot", faults=faults, hint=_HINT)
@@ -529,11 +517,11 @@ _ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
 """Constructors of Arrow arrays from the values of a column."""
 
 
-def table_of(papers: Sequence[Paper], optional: Collection[str]) -> Any:
-    """These papers with the columns of the corpus, and these optional ones."""
+def table_of(papers: Sequence[Paper]) -> Any:
+    """These papers with the columns of the corpus."""
     import pyarrow
 
-    schema = paper_schema(optional)
+    schema = paper_schema()
     columns = {name: [getattr(paper, name) for paper in papers] for name in schema.names}
     return pyarrow.Table.from_arrays([_ARRAYS[name](values) for name, values in columns.items()], schema=schema)
 
@@ -553,19 +541,14 @@ class PaperWriter:
         self._characters = 0
         self._file: IO[bytes] | None = None
         self._writer: Any = None
-        self._optional: set[str] = set()
 
     def __enter__(self) -> PaperWriter:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._open(self._temporary)
-        return self
-
-    def _open(self, path: Path) -> None:
         import pyarrow.parquet
 
-        self._file = _locked(path)
-        schema = paper_schema(self._optional)
-        self._writer = pyarrow.parquet.ParquetWriter(self._file, schema, compression="zstd")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _locked(self._temporary)
+        self._writer = pyarrow.parquet.ParquetWriter(self._file, paper_schema(), compression="zstd")
+        return self
 
     def add(self, paper: Paper) -> None:
         """Write one paper. Raises InputError when it has another number of labels than of sentences."""
@@ -579,26 +562,8 @@ class PaperWriter:
             self._flush()
 
     def _flush(self) -> None:
-        used = {name for name in OPTIONAL if any(getattr(paper, name) is not None for paper in self._pending)}
-        if not used <= self._optional:
-            self._begin_again_with(used | self._optional)
-        table = table_of(self._pending, self._optional)
-        self._writer.write_table(table, row_group_size=ROWS_IN_GROUP)
+        self._writer.write_table(table_of(self._pending), row_group_size=ROWS_IN_GROUP)
         self._pending, self._characters = [], 0
-
-    def _begin_again_with(self, optional: set[str]) -> None:
-        """Copy the file so far to another one, which has these optional columns, and continue there."""
-        old_file, copy = self._file, self._temporary.with_suffix(".columns")
-        assert old_file is not None
-        self._writer.close()
-        old_file.flush()
-        old_papers = open_papers(self._temporary)
-        self._optional = optional
-        self._open(copy)
-        for group in range(old_papers.num_row_groups):
-            self._writer.write_table(_in_columns(old_papers.read_row_group(group), paper_schema(optional)))
-        copy.replace(self._temporary)
-        old_file.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -621,33 +586,31 @@ class PaperWriter:
             self._file.close()
 
 
-def keep_rows(path: Path, is_kept: NDArray[np.bool_]) -> None:
-    """Rewrite the file with the rows to keep, group by group; is_kept: one value a row.
-
-    Killed half-way it leaves the file unchanged.
-    """
+def rewrite(path: Path, changed: Callable[[Any], Any], *, schema: pyarrow.Schema | None = None) -> None:
+    """Rewrite the file with each of its groups of rows as the function returns it; killed half-way it leaves the file
+    unchanged. schema: of the tables that the function returns; None: that of the file."""
     import pyarrow.parquet
 
-    part = path.with_suffix(".kept")
-    file = open_papers(path)
-    start = 0
-    with pyarrow.parquet.ParquetWriter(part, file.schema_arrow, compression="zstd") as writer:
+    part, file = path.with_suffix(".rewritten"), open_papers(path)
+    with pyarrow.parquet.ParquetWriter(part, schema or file.schema_arrow, compression="zstd") as writer:
         for group in range(file.num_row_groups):
-            table = file.read_row_group(group)
-            if (mask := is_kept[start : start + len(table)]).any():
-                writer.write_table(table.filter(mask_of(mask)))
-            start += len(table)
+            if len(table := changed(file.read_row_group(group))):
+                writer.write_table(table)
     part.replace(path)
+
+
+def keep_rows(path: Path, is_kept: NDArray[np.bool_]) -> None:
+    """Rewrite the file with the rows to keep; is_kept: one value a row. Killed half-way it leaves the file
+    unchanged."""
+    masks = iter(is_kept.tolist())
+    rewrite(path, lambda table: table.filter(mask_of(np.fromiter(masks, bool, len(table)))))
 
 
 def remove_papers(folder: Path, ids: Iterable[str]) -> None:
     """Rewrite the files of the corpus that have these papers, without them; a file without papers is removed."""
-    import pyarrow.compute
-
     removed = strings_of(dict.fromkeys(ids))
     for path in files_of(folder):
-        ids_in_file = open_papers(path).read(columns=["paper_id"]).column(0)
-        is_kept = ~truths(pyarrow.compute.is_in(ids_in_file, value_set=removed))
+        is_kept = ~_has_id(path, removed)
         if not is_kept.any():
             path.unlink()
         elif not is_kept.all():
@@ -660,21 +623,18 @@ def replace_papers(folder: Path, rows: Any) -> None:
     rows: a table with the columns of the corpus, each id once. Killed half-way it leaves complete files, some of them
     unchanged; running it again finishes.
     """
-    import pyarrow.compute
-    import pyarrow.parquet
-
-    ids = rows.column("paper_id").combine_chunks()
+    schema = paper_schema()
+    ids, new = rows.column("paper_id").combine_chunks(), _in_columns(rows, schema)
     for path in files_of(folder):
-        file = open_papers(path)
-        if not truths(pyarrow.compute.is_in(file.read(columns=["paper_id"]).column(0), value_set=ids)).any():
-            continue
-        schema = paper_schema({*rows.schema.names, *file.schema_arrow.names})
-        new, part = _in_columns(rows, schema), path.with_suffix(".corrected")
-        with pyarrow.parquet.ParquetWriter(part, schema, compression="zstd") as writer:
-            for group in range(file.num_row_groups):
-                table = _in_columns(file.read_row_group(group), schema)
-                writer.write_table(with_rows_replaced(table, new))
-        part.replace(path)
+        if _has_id(path, ids).any():
+            rewrite(path, lambda table: with_rows_replaced(_in_columns(table, schema), new), schema=schema)
+
+
+def _has_id(path: Path, ids: Any) -> NDArray[np.bool_]:
+    """Mask of the papers of a file that have one of these ids, a pyarrow array."""
+    import pyarrow.compute
+
+    return truths(pyarrow.compute.is_in(open_papers(path).read(columns=["paper_id"]).column(0), value_set=ids))
 
 
 def _in_columns(table: Any, schema: Any) -> Any:

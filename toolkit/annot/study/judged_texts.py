@@ -89,7 +89,7 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
     texts_of_pairs = {}
     for pair in sorted({*answers_of, *settled}):
         answers = answers_of.get(pair, []), settled.get(pair, []), back.get(pair, []), rulings.get(pair, [])
-        texts_of_pairs[pair] = _of_pair(pair, *answers, histories, team={*teams.get(pair, ())})
+        texts_of_pairs[pair] = _judged_texts_of_pair(pair, *answers, histories, team={*teams.get(pair, ())})
     return {
         pair: texts
         for pair, texts in texts_of_pairs.items()
@@ -170,7 +170,7 @@ def texts_of_pair(pair: Pair, topics: Mapping[str, str]) -> dict[str, str]:
     return ({topics[query_id]: "topic"} if query_id in topics else {}) | {doc_id: "document"}
 
 
-def _of_pair(
+def _judged_texts_of_pair(
     pair: Pair,
     answers: Collection[TextAnswer],
     settled: Collection[TextAnswer],
@@ -207,7 +207,7 @@ def _of_pair(
         to_decide=tuple(waiting),
         kept=displays,
         answers=tuple(last[name] for name in sorted(last)),
-        set_aside=_on_other_versions(answers, counting, required),
+        set_aside=_answers_on_other_versions(answers, counting, required),
         rulings_aside=frozenset(decision.person for decision in settled if decision.texts != required),
     )
 
@@ -223,7 +223,7 @@ def _counting(answers: Iterable[TextAnswer], returned: Iterable[PairReturn]) -> 
     return sorted(first_or_again, key=lambda answer: answer.asked.occasion)
 
 
-def _on_other_versions(
+def _answers_on_other_versions(
     answers: Collection[TextAnswer], counting: Sequence[TextAnswer], required: Mapping[str, str]
 ) -> frozenset[tuple[str, PairKey]]:
     """Assessor and question of the answers on another version than the required one, and of hidden repeats on another

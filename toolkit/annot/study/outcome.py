@@ -445,14 +445,14 @@ class Outcome:
         return tuple(sorted((*self.judgements, *self.repeats, *self.again, *self.set_aside), key=_key))
 
     @property
-    def given_again(self) -> set[Judgement]:
+    def repeated_answers(self) -> set[Judgement]:
         """The answers to pairs that were put before their assessor again."""
         return {*self.again, *(judgement for judgement in self.judgements if judgement.occasion > 1)}
 
     @property
     def answered(self) -> set[tuple[str, PairKey]]:
         """Assessor and question of every answer that counts, planned or not."""
-        return _answered(self.everything)
+        return _answered_keys(self.everything)
 
     @property
     def rulings(self) -> tuple[Adjudication, ...]:
@@ -541,10 +541,10 @@ def texts_of(session: Session) -> dict[Pair, JudgedTexts]:
 
 def answered_of(session: Session) -> set[tuple[str, PairKey]]:
     """Assessor and question of every answer that counts, planned or not."""
-    return _answered(JUDGEMENTS.records(session))
+    return _answered_keys(JUDGEMENTS.records(session))
 
 
-def _answered(judgements: Iterable[Judgement]) -> set[tuple[str, PairKey]]:
+def _answered_keys(judgements: Iterable[Judgement]) -> set[tuple[str, PairKey]]:
     return {(judgement.assessor, judgement.asked) for judgement in judgements if judgement.counts}
 
 
@@ -579,14 +579,14 @@ def outcome_from(
     corrected = list(texts)
     answers = tuple(judgements)
     latest, set_aside, first = on_required_texts(current_judgements(answers), corrected, back)
-    again = _given_again(latest, first, sent_back)
+    again = _answers_given_again(latest, first, sent_back)
     current = _current(first, (*first, *again), back)
     contested = {entry.pair for entry in every_return if entry.contested}
     progress = planned_judgements(plan, planned, back, latest, per_pair=per_pair, accepted=accepted)
     agreed, disputed = settle(planned, current, unfinished=progress.unfinished, contested=contested)
-    ruled, reopened = _since_returned(settled, planned, back, corrected)
+    ruled, reopened = _adjudications_since_return(settled, planned, back, corrected)
     rulings = rulings_of(ruled, asked=asked, agreed={decision.pair for decision in agreed} if ruled else ())
-    ended = {*rulings.graded, *rulings.unjudgeable, *_of_documents(planned, withdrawn)}
+    ended = {*rulings.graded, *rulings.unjudgeable, *_pairs_of_documents(planned, withdrawn)}
     progress = progress.closed(ended).without(withdrawn)
     return Outcome(
         assignments=plan,
@@ -620,11 +620,11 @@ def outcome_from(
     )
 
 
-def _of_documents(pairs: Iterable[Pair], documents: Collection[str]) -> Iterator[Pair]:
+def _pairs_of_documents(pairs: Iterable[Pair], documents: Collection[str]) -> Iterator[Pair]:
     return (pair for pair in pairs if pair[1] in documents)
 
 
-def _given_again(
+def _answers_given_again(
     latest: Iterable[Judgement], first: Collection[Judgement], sent_back: Collection[tuple[PairKey, str]]
 ) -> tuple[Judgement, ...]:
     """The answers to pairs that were put before their assessor again. sent_back: these pairs and assessors."""
@@ -671,7 +671,7 @@ def _decisions(agreed: Iterable[Decision], adjudications: Mapping[Pair, Adjudica
     return tuple(decisions[pair] for pair in sorted(decisions))
 
 
-def _since_returned(
+def _adjudications_since_return(
     settled: Iterable[SourcedAdjudication],
     planned: Collection[Pair],
     returned: Iterable[PairReturn],
@@ -769,7 +769,7 @@ def changed_after_adjudication(session: Session) -> list[Change]:
         decided_at = decided[query_id, doc_id]
         earlier = [answer.record for answer in answers if _moment(answer) <= decided_at]
         later = [answer.record for answer in answers if _moment(answer) > decided_at]
-        if earlier and later and _said(earlier[-1]) != _said(later[-1]):
+        if earlier and later and _grade_and_reason(earlier[-1]) != _grade_and_reason(later[-1]):
             changes.append((earlier[-1], later[-1]))
     return changes
 
@@ -784,7 +784,7 @@ def changes_in_words(changes: Sequence[Change]) -> str:
     return f"{several} changed after their pair was adjudicated; the adjudicated grade is kept: {shown}"
 
 
-def _said(record: Any) -> tuple[int | None, str | None]:
+def _grade_and_reason(record: Any) -> tuple[int | None, str | None]:
     return record.grade, record.cannot_judge
 
 

@@ -175,14 +175,14 @@ def read_made(ws: Workspace) -> Made:
 
 def is_current(notes: Made, what: str, states: States) -> bool:
     """True if the product was made of the current study."""
-    return notes.get(what, {}).get("of") == _of(what, states)
+    return notes.get(what, {}).get("of") == _state_of(what, states)
 
 
 def note(ws: Workspace, what: str, states: States, **facts: Any) -> None:
     """Record that the product was made of these states, with further `facts`; nothing is written to a read-only
     study."""
     notes = read_made(ws)
-    notes[what] = {"of": _of(what, states), **facts}
+    notes[what] = {"of": _state_of(what, states), **facts}
     _write(ws, notes)
 
 
@@ -212,7 +212,7 @@ def _link(project: Project | None) -> str:
     return "" if project is None else state([project.server, project.remote_id])
 
 
-def _of(product: str, states: States) -> str:
+def _state_of(product: str, states: States) -> str:
     return state([states[part] for part in MADE_OF[product.partition("/")[0]]])
 
 

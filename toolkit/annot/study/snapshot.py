@@ -275,7 +275,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     text than the pair is judged on has a flag. If something was shown in several versions, `versions` has the numbers
     of those by which the answer was given, as in a release.
     """
-    again, aside = outcome.given_again, set(outcome.set_aside)
+    again, aside = outcome.repeated_answers, set(outcome.set_aside)
     with ws.reading() as session:
         numbers = _numbers(session)
     names = (*OF_JUDGEMENT, "comment", "flags")
@@ -360,7 +360,7 @@ def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
     texts = {version.version: version.qrels for version in versions[:-1] if version.qrels is not None}
     if waiting := [version for version in versions[:-1] if version.qrels is None]:
         outcome = outcome_of(session, ws.settings)
-        came, gone = came_with(session), pools.read_withdrawn(session)
+        came, gone = versions_of_pairs(session), pools.read_withdrawn(session)
         unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
         for version in waiting:
             has = partial(has_pair, versions, came, gone, version.version)
@@ -372,7 +372,7 @@ def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
-def came_with(session: models.Session) -> dict[Pair, str | None]:
+def versions_of_pairs(session: models.Session) -> dict[Pair, str | None]:
     """Version of the corpus with which each pair came into the pools; None is the first."""
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
     return {
@@ -389,7 +389,7 @@ def documents_in(session: models.Session, version: str) -> dict[str, tuple[str, 
     """
     versions = pools.read_corpus_versions(session)
     check_name(version, [one.version for one in versions], what="--corpus")
-    has = partial(has_pair, versions, came_with(session), pools.read_withdrawn(session), version)
+    has = partial(has_pair, versions, versions_of_pairs(session), pools.read_withdrawn(session), version)
     documents = pools.documents_by_query(session, withdrawn=True)
     of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
     return {name: docs for name, docs in of_version.items() if docs}

@@ -446,7 +446,7 @@ def jackknife_interval(
     if n < FEWEST_QUERIES:
         return too_few(n, unit=unit)
     if np.isnan(without).any():
-        return no_value_without(unit)
+        return undefined_without(unit)
     scaled, scaled_without = (value - middle) / width, (without - middle) / width
     if max(abs(scaled), float(np.abs(scaled_without).max())) >= 1:
         return Undefined(f"the value is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
@@ -494,7 +494,7 @@ def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefi
     )
 
 
-def no_value_without(unit: str) -> Undefined:
+def undefined_without(unit: str) -> Undefined:
     """Reason why there is no interval of a figure that needs every unit."""
     return Undefined(f"without one of the {plural(unit)}, it has no value")
 
@@ -560,7 +560,7 @@ def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> In
     else:
         # Between tied values the ends may be interpolated past a median that is itself one of the tied ones.
         middle = float(np.median(values))
-        low, high = min(middle, _least(values, clusters, level)), max(middle, -_least(-values, clusters, level))
+        low, high = min(middle, _lower_end(values, clusters, level)), max(middle, -_lower_end(-values, clusters, level))
         method = f"sign test over {clusters.n} {plural(clusters.unit)}"
     return Interval(low, high, level, method) if low < high else the_same(clusters.unit)
 
@@ -583,18 +583,18 @@ def _order_statistics(ordered: Array, level: float) -> tuple[float, float]:
     # How often the k-th values from both ends hold the median, from k = 1.
     coverage = [1 - 2 * float(bdtr(outside, n, 0.5)) for outside in range(n)]
     k = sum(chance >= level for chance in coverage)
-    inwards = _inwards((coverage[k - 1] - level) / (coverage[k - 1] - coverage[k]), k, n)
+    inwards = _step_to_next((coverage[k - 1] - level) / (coverage[k - 1] - coverage[k]), k, n)
     low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]
     high = (1 - inwards) * ordered[n - k] + inwards * ordered[n - k - 1]
     return float(low), float(high)
 
 
-def _inwards(part: float, k: int, n: int) -> float:
+def _step_to_next(part: float, k: int, n: int) -> float:
     """Way to go from the k-th of n values to the next for a `part` of the chance between them."""
     return (n - k) * part / (k + (n - 2 * k) * part)
 
 
-def _least(values: Array, clusters: Clusters, level: float) -> float:
+def _lower_end(values: Array, clusters: Clusters, level: float) -> float:
     """Lower end: below it, too many units have more values above than below. Interpolated as order statistics."""
     distinct, counts = np.unique(values, return_counts=True)
     below = np.concatenate([[0], np.cumsum(counts)])
@@ -616,7 +616,7 @@ def _least(values: Array, clusters: Clusters, level: float) -> float:
         return float(distinct[rejected])
     at_rejected = chance(rejected)
     part = (missed - at_rejected) / (chance(not_rejected) - at_rejected)
-    inwards = _inwards(part, int(below[not_rejected]), len(values))
+    inwards = _step_to_next(part, int(below[not_rejected]), len(values))
     return float((1 - inwards) * distinct[rejected] + inwards * distinct[not_rejected])
 
 
@@ -768,7 +768,7 @@ def _values(sums: Array, sizes: Array, unit: str) -> Array | Undefined:
         return too_few(len(sums), unit=unit)
     value, without = leaving_out(sums, sizes)
     if np.isnan(without).any():
-        return no_value_without(unit)
+        return undefined_without(unit)
     return np.asarray(value + (len(sums) - 1) * (without.mean() - without))
 
 

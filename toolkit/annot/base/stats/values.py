@@ -78,6 +78,8 @@ def to_json(value: Any) -> Any:
 
     Records become objects, and paths text.
     """
+    if isinstance(value, str | int) or value is None:
+        return value
     if isinstance(value, Undefined):
         return {"undefined": value.reason}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -160,6 +162,8 @@ def rounding(function: Callable[P, Result]) -> Callable[P, Result]:
 
 def rounded(value: Any) -> Any:
     """Copy with every number at `DIGITS` significant digits."""
+    if isinstance(value, str | int) or value is None:
+        return value
     if isinstance(value, float):
         return 0.0 if abs(value) < DUST else significant(value, DIGITS)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

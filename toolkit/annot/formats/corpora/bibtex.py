@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from annot.base.errors import InputError
 from annot.formats.cleaning import subscript, superscript
-from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
+from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, encoding_fault, whole_file_piece
 from annot.formats.input_files import LONGEST_LINE, WINDOWS_1252, encoding_of, opened, packaged_table, text_of
 from annot.formats.paper_records import year_in
 
@@ -189,8 +189,10 @@ _MATHS = re.compile(
 )
 _MARKED = re.compile(r"[\\^_{}]")
 _LETTERS = re.compile(r"[A-Za-z]{3}")
-_GROUP = re.compile(r"(\\[A-Za-z]+|[\^_])?\s*\{([^{}]*)\}")
-_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}(?=\s*(\\[A-Za-z]+|[^\W_])?)")
+_GROUP = re.compile(r"(?:(\\[A-Za-z]+|[\^_])\s*)?\{([^{}]*)\}")
+_ARGUMENT = r"\{((?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+)\}"
+"""A group with up to three others in one another."""
+_FRACTION = re.compile(rf"\\[dt]?frac\s*{_ARGUMENT}\s*{_ARGUMENT}(?=\s*(\\[A-Za-z]+|[^\W_])?)")
 _BARE = re.compile(r"\\([A-Za-z]+)\*?(\s*)|\\(.)", re.DOTALL)
 _MARK = re.compile(r"([\^_])\s*([^\s(])")
 _ALPHABETS: Mapping[str, str] = _TEX["alphabets"]
@@ -214,12 +216,17 @@ def _formula(match: re.Match[str]) -> str:
         _LETTERS.search(maths) or (maths[:1].isdigit() and not re.search("[=<>]", maths))
     ):
         return maths if maths.replace(".", "").isdigit() else match[0]
+    maths = _MARK.sub(lambda mark: _script(mark[1], mark[2]), _plain(_without_groups(maths)))
+    return " ".join(maths.replace("~", " ").split())
+
+
+def _without_groups(maths: str) -> str:
+    """Maths with its fractions on one line and without braces."""
     previous = None
     while maths != previous:
         previous = maths
         maths = _GROUP.sub(_group, _FRACTION.sub(_fraction, maths))
-    maths = _MARK.sub(lambda mark: _script(mark[1], mark[2]), _plain(maths))
-    return " ".join(maths.replace("~", " ").split())
+    return maths
 
 
 def _fraction(match: re.Match[str]) -> str:
@@ -248,7 +255,7 @@ def _script(mark: str, text: str) -> str:
 
 
 def _over(text: str) -> str:
-    shown = _plain(text).strip()
+    shown = _plain(_without_groups(text)).strip()
     return shown if len(shown) == 1 or shown.isalnum() else f"({shown})"
 
 
@@ -370,7 +377,7 @@ def _text(path: Path) -> Iterator[TextIO]:
     with opened(path) as file:
         declared = _ENCODING.search(file.read(1 << 12))
     name = declared[1].decode("ascii", "replace") if declared else ""
-    if name and encoding_of(path) == WINDOWS_1252 and (encoding := _of_one_byte(name)):
+    if name and encoding_of(path) == WINDOWS_1252 and (encoding := _one_byte_encoding(name)):
         with opened(path) as file, io.TextIOWrapper(file, encoding, errors="replace") as text:
             yield text
     else:
@@ -378,7 +385,7 @@ def _text(path: Path) -> Iterator[TextIO]:
             yield text
 
 
-def _of_one_byte(java_name: str) -> str:
+def _one_byte_encoding(java_name: str) -> str:
     """Python's name of the encoding; "" where it is another than one of one byte a character."""
     try:
         name = codecs.lookup(java_name).name
@@ -454,7 +461,7 @@ def _record(part: str, line: int, macros: _Macros) -> dict[str, Any] | BrokenRec
         place = line + part.count("\n", 0, fault.at)
         words = f"@{head[1]} {key[1] if key else ''}".strip()
         return BrokenRecord("not valid BibTeX", (f"{words}: {fault.words} (line {place})",), part)
-    return None if entry["@"] in _NO_PAPERS else not_utf8(part) or entry
+    return None if entry["@"] in _NO_PAPERS else encoding_fault(part) or entry
 
 
 def _named_brace(match: re.Match[str]) -> str:
@@ -473,7 +480,7 @@ def _entry(text: str, head: re.Match[str], macros: _Macros) -> dict[str, str]:
         position, key = key_match.end(), key_match[1]
     fields: dict[str, str] = {}
     while True:
-        position = _after(_BETWEEN, text, position)
+        position = _place_after(_BETWEEN, text, position)
         if text.startswith(closing, position):
             break
         field = _FIELD.match(text, position)
@@ -538,7 +545,7 @@ def _quoted(text: str, position: int) -> int:
     raise _Fault(position, f"this quotation mark is not closed: {_shown(text, position)}")
 
 
-def _after(pattern: re.Pattern[str], text: str, position: int) -> int:
+def _place_after(pattern: re.Pattern[str], text: str, position: int) -> int:
     match = pattern.match(text, position)
     return match.end() if match else position
 
@@ -592,4 +599,4 @@ def _matches(head: Head) -> bool:
     return start[:1] not in ("{", "[") and _SHAPE.match(start, next(begins, 0)) is not None
 
 
-BIBTEX = Format("bibtex", paper=paper, records=records, cut=in_one_piece, matches=_matches, bibliographic=True)
+BIBTEX = Format("bibtex", paper=paper, records=records, cut=whole_file_piece, matches=_matches, bibliographic=True)

@@ -19,8 +19,8 @@ from annot.formats.corpora.pieces import (
     PieceRead,
     Records,
     cut_lines,
-    in_one_piece,
     json_records,
+    whole_file_piece,
 )
 from annot.formats.corpora.tables import csv_rows
 from annot.formats.corpora.tables import table_paper as paper_of_row
@@ -80,11 +80,11 @@ def _work(work: object) -> str | None:
 def _abstract(record: Mapping[str, Any]) -> str | None:
     for name in _ABSTRACTS:
         if index := record.get(name):
-            return turned_back(index, name=name)
+            return text_of_inverted_index(index, name=name)
     return record.get("abstract") or record.get("text") or None
 
 
-def turned_back(index: object, *, name: str) -> str | None:
+def text_of_inverted_index(index: object, *, name: str) -> str | None:
     """The text of an inverted index: its words in the order of their positions.
 
     Positions without a word are passed over; of two words at one position the first stays. Raises InputError, with the
@@ -237,7 +237,7 @@ def _paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 SEMANTIC_SCHOLAR = Format("semantic-scholar", paper=_paper, fits=lambda record: "corpusid" in record)
-JOINED = Format("semantic-scholar-share", paper=_paper, records=joined, cut=in_one_piece)
+JOINED = Format("semantic-scholar-share", paper=_paper, records=joined, cut=whole_file_piece)
 """The name of the folder of one share."""
 
 
@@ -334,7 +334,7 @@ def cord19_records(piece: Piece) -> Records:
         for path in (path for name in names if _FILE.fullmatch(name) and (path := folder / name).is_file()):
             for _, text in json_records(Piece(str(path), piece.format, 0, None)):
                 if isinstance(text, dict):
-                    texts.append(_of_full_text(text))
+                    texts.append(_full_text_record(text))
                 elif isinstance(text, BrokenRecord):
                     faults = tuple(f"{path}: {fault}" for fault in text.faults)
                     yield place, text._replace(faults=faults)
@@ -344,14 +344,14 @@ def cord19_records(piece: Piece) -> Records:
 def cord19_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """Paper of a row, with the parts that its full texts add, or of a full text."""
     if FULL_TEXTS not in record:
-        return _of_full_text(record)
+        return _full_text_record(record)
     row = paper_of_row({name: value for name, value in record.items() if name != FULL_TEXTS})
     texts = record[FULL_TEXTS]
     abstract = row.get("abstract") or next((text["abstract"] for text in texts if text["abstract"]), None)
     return {**row, "abstract": abstract, "cited": [cited for text in texts for cited in text["cited"]]}
 
 
-def _of_full_text(record: Mapping[str, Any]) -> dict[str, Any]:
+def _full_text_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """The paragraphs of its abstract are those that say something."""
     metadata, abstract = record.get("metadata"), record.get("abstract")
     paragraphs = [str(part.get("text") or "") for part in _objects(abstract)]
@@ -389,7 +389,7 @@ CORD19 = Format(
     fits=lambda record: isinstance(record.get("metadata"), dict) and isinstance(record.get("body_text"), list),
     matches=lambda head: _TABLE.match(head.start),
     records=cord19_records,
-    cut=lambda name: in_one_piece(name) if _is_table(name) else cut_lines(name),
+    cut=lambda name: whole_file_piece(name) if _is_table(name) else cut_lines(name),
     brings=lambda name: Path(name).parent / FULL_TEXTS if _is_table(name) else None,
     bibliographic=True,
 )

@@ -63,7 +63,7 @@ def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
         if first == "[":
             yield from text.items()
         elif first == "{":
-            yield from _of_object(text)
+            yield from _records_of_page(text)
         else:
             yield text.value()
 
@@ -109,7 +109,7 @@ def _is_by_id(value: dict[str, Any]) -> bool:
     return bool(value) and all(isinstance(entry, dict) for entry in value.values())
 
 
-def _of_object(text: _JsonText) -> Iterator[Entry]:
+def _records_of_page(text: _JsonText) -> Iterator[Entry]:
     """The records of a page, those that an object has by their ids, or the object."""
     entries: dict[str, Entry] = {}
     by_id = page = False
@@ -151,7 +151,7 @@ class _JsonText:
         self._line, self._column = 1, 1
         """The place in the file where the text in memory begins."""
 
-    def _more(self) -> bool:
+    def _read_more(self) -> bool:
         """Read on; as much again as is held, so that a long value costs no more than its length."""
         if self._ended:
             return False
@@ -169,7 +169,7 @@ class _JsonText:
         while True:
             if match := _SPACE.match(self._text, self._at):
                 self._at = match.end()
-            if self._at < len(self._text) or not self._more():
+            if self._at < len(self._text) or not self._read_more():
                 return self._text[self._at : self._at + 1]
 
     def _take(self, *expected: str) -> str:
@@ -211,14 +211,14 @@ class _JsonText:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 cut_off = error.pos > len(self._text) - _TOKEN or error.msg.startswith("Unterminated string")
-                if not cut_off or not self._more():
+                if not cut_off or not self._read_more():
                     raise self._fault(error.msg, error.pos, ends=cut_off) from None
                 self.check_length(len(self._text))
             except (ValueError, RecursionError) as error:
                 raise self._fault(json_problem(error).removeprefix("not valid JSON: "), self._at) from None
             else:
                 # A number may go on in what is read next.
-                if end < len(self._text) or self._text[end - 1] in '"}]' or not self._more():
+                if end < len(self._text) or self._text[end - 1] in '"}]' or not self._read_more():
                     raw, self._at = self._text[self._at : end], end
                     return value, raw
 
@@ -318,7 +318,7 @@ class PieceRead:
                 file.write(json.dumps({"piece": number, "place": place, **broken._asdict()}) + "\n")
 
 
-def not_utf8(raw: str) -> BrokenRecord | None:
+def encoding_fault(raw: str) -> BrokenRecord | None:
     """The fault of a record with bytes that are not UTF-8, if any. raw: as `input_files.text_of` has it."""
     if raw.isascii() or not broken_bytes(raw):
         return None
@@ -342,7 +342,7 @@ def cut_lines(name: str) -> list[tuple[int, int | None]]:
 def json_records(piece: Piece) -> Records:
     """The JSON objects of the piece, one a line or in one text over all lines; NaN and infinity are read as null."""
     is_whole = piece.start == 0 and piece.stop is None
-    return _of_text(piece) if is_whole and has_json_texts(Path(piece.path)) else _of_lines(piece)
+    return _text_records(piece) if is_whole and has_json_texts(Path(piece.path)) else _line_records(piece)
 
 
 def first_object(name: str) -> Mapping[str, Any]:
@@ -351,7 +351,7 @@ def first_object(name: str) -> Mapping[str, Any]:
     return next((record for _, record in first if isinstance(record, dict)), {})
 
 
-def _of_text(piece: Piece) -> Records:
+def _text_records(piece: Piece) -> Records:
     number = 0
     with opened(Path(piece.path)) as file:
         try:
@@ -363,7 +363,7 @@ def _of_text(piece: Piece) -> Records:
             yield number + 1, _not_utf_8(error)
 
 
-def _of_lines(piece: Piece) -> Records:
+def _line_records(piece: Piece) -> Records:
     for number, line in read_lines(piece):
         if not line or line.isspace():
             yield number, None
@@ -386,7 +386,7 @@ def _of_lines(piece: Piece) -> Records:
 
 
 def _object(value: Any, raw: str, expected: str) -> dict[str, Any] | BrokenRecord:
-    if broken := not_utf8(raw):
+    if broken := encoding_fault(raw):
         return broken
     if isinstance(value, dict):
         return value
@@ -465,7 +465,7 @@ class Format:
     """True if it reads datasets by name instead of files."""
 
 
-def in_one_piece(_name: str) -> list[tuple[int, int | None]]:
+def whole_file_piece(_name: str) -> list[tuple[int, int | None]]:
     """Function that cuts a file which has to be read from its beginning."""
     return [(0, None)]
 

@@ -19,9 +19,17 @@ from typing import Any, TextIO
 from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.formats.cleaning import is_plain, without_heading
-from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, in_one_piece, not_utf8
+from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, encoding_fault, whole_file_piece
 from annot.formats.corpora.xml_papers import refuse_entities
-from annot.formats.input_files import LONGEST_LINE, NOT_WHOLE, UNPACKED, is_gzip, most_of, parquet_file, text_of
+from annot.formats.input_files import (
+    LONGEST_LINE,
+    NOT_WHOLE,
+    UNPACKED,
+    is_gzip,
+    most_unpacked_bytes,
+    parquet_file,
+    text_of,
+)
 from annot.formats.paper_records import MISSING, YEARS, year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -271,7 +279,7 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     pandas writes them, or in a date.
     """
     header = tuple(record)
-    fields = {field: _without_missing(record[name]) for name, field in fields_of_columns(header).items()}
+    fields = {field: _cell_or_none(record[name]) for name, field in fields_of_columns(header).items()}
     if "year" in fields:
         # What is no year is counted as one that was left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
@@ -287,7 +295,7 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     return document(fields) | ({"retracted": True} if retracted else {})
 
 
-def _without_missing(cell: Any) -> Any:
+def _cell_or_none(cell: Any) -> Any:
     """The cell, None for the word by which a program says that it is empty. The ids of a table are never missing."""
     if isinstance(cell, str):
         text = cell.strip()
@@ -350,7 +358,7 @@ def csv_rows(piece: Piece) -> Records:
             elif len(row) != len(header):
                 fault = f"{len(row)} columns, expected {len(header)}"
                 yield lines.number, BrokenRecord("another number of columns", (fault,), raw)
-            elif broken := not_utf8(raw):
+            elif broken := encoding_fault(raw):
                 yield lines.number, broken
             else:
                 yield lines.number, dict(zip(header, row, strict=True))
@@ -471,7 +479,7 @@ def parquet_rows(piece: Piece) -> Records:
         raise InputError(f"{piece.path}: not readable: {error}", hint=NOT_WHOLE) from None
 
 
-CSV = table("csv", records=csv_rows, cut=in_one_piece, matches=_has_known_columns, endings=(".csv", ".tsv"))
+CSV = table("csv", records=csv_rows, cut=whole_file_piece, matches=_has_known_columns, endings=(".csv", ".tsv"))
 PARQUET = table("parquet", records=parquet_rows, cut=row_groups, matches=lambda head: head.start.startswith(b"PAR1"))
 
 
@@ -561,7 +569,7 @@ def _check_parts(path: str) -> None:
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
         # A part is read up to the size that is stated for it, and no further.
-        if sum(part.file_size for part in parts) > most_of(Path(path).stat().st_size):
+        if sum(part.file_size for part in parts) > most_unpacked_bytes(Path(path).stat().st_size):
             fault = f"{path}: unpacks to more than {UNPACKED} times its size, expected a workbook"
             raise InputError(fault, hint=hint)
         for part in parts:
@@ -625,5 +633,5 @@ def _is_workbook(head: Head) -> bool:
 
 
 WORKBOOK = table(
-    "xlsx", records=records, cut=in_one_piece, matches=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
+    "xlsx", records=records, cut=whole_file_piece, matches=_is_workbook, sheet=sheet_read, endings=(".xlsx", ".xlsm")
 )

@@ -36,7 +36,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, in_one_piece, not_utf8
+from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, encoding_fault, whole_file_piece
 from annot.formats.corpora.tables import TAGS
 from annot.formats.input_files import text_of
 from annot.formats.paper_records import year_in
@@ -95,7 +95,7 @@ def _record(block: list[str], length: int, values: Callable[[list[str]], Values]
     if length > LONGEST_RECORD:
         fault = f"a record of {length} characters, expected at most {LONGEST_RECORD}"
         return BrokenRecord("too long", (fault,), raw[:_SHOWN])
-    return not_utf8(raw) or values(block)
+    return encoding_fault(raw) or values(block)
 
 
 def _lines_of(
@@ -237,7 +237,7 @@ def _pmid(record: Mapping[str, list[str]]) -> str:
     return _matched(record, _PMIDS)
 
 
-tagged = partial(Format, cut=in_one_piece, bibliographic=True)
+tagged = partial(Format, cut=whole_file_piece, bibliographic=True)
 """A format of tagged lines."""
 RIS = tagged(
     "ris",

@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 from annot.base.errors import InputError
 from annot.formats.cleaning import math_text
-from annot.formats.corpora.pieces import PROLOG, BrokenRecord, Format, Piece, Records, in_one_piece
+from annot.formats.corpora.pieces import PROLOG, BrokenRecord, Format, Piece, Records, whole_file_piece
 from annot.formats.input_files import LONGEST_LINE, SAVE_AS_UTF_8, UnreadEncoding, encoding_of_start, opened
 from annot.formats.paper_records import year_in
 
@@ -255,7 +255,7 @@ def _cited(record: Element, data: Element) -> Iterator[tuple[tuple[str, str], ..
 
 
 PUBMED = Format(
-    "pubmed", records=records, cut=in_one_piece, matches=lambda head: _ROOT.search(head.start), bibliographic=True
+    "pubmed", records=records, cut=whole_file_piece, matches=lambda head: _ROOT.search(head.start), bibliographic=True
 )
 
 
@@ -304,4 +304,4 @@ def _acl_paper(element: Element, collection: str, volume: str, year: str | None)
 
 
 _BEGINS = re.compile(PROLOG + rb"<collection\s(?=[^>]*\bid=)", re.DOTALL)
-ACL = Format("acl", records=acl_records, cut=in_one_piece, matches=lambda head: _BEGINS.match(head.start))
+ACL = Format("acl", records=acl_records, cut=whole_file_piece, matches=lambda head: _BEGINS.match(head.start))

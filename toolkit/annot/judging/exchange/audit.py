@@ -87,7 +87,7 @@ def finding_of(
     return AuditFinding(kind, f"{person}: {says}", count, KINDS[kind].do.format(**do), tuple(pairs), last)
 
 
-def _about(kind: str, person: str, pairs: Sequence[str], whose: str = "", **more: Any) -> AuditFinding:
+def _finding_about(kind: str, person: str, pairs: Sequence[str], whose: str = "", **more: Any) -> AuditFinding:
     """A finding about these pairs of a person. more: as in `finding_of`."""
     says = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}"
     return finding_of(kind, person, says, len(pairs), pairs=pairs, **more)
@@ -171,7 +171,7 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
         yield finding_of("strange tasks", audited.person, says, strangers)
     yield from _findings("task changed", audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.questions and len(of_key) > 1}
-    which = "; ".join(_which(of_key) for of_key in twice.values())
+    which = "; ".join(_advice_on_copies(of_key) for of_key in twice.values())
     yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=which)
     yield from _findings("task gone", audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
@@ -180,7 +180,7 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
             question = audited.questions[key]
             # A hidden repeat settles nothing, and may come after its pair was settled.
             settled = adjudicated.get(question.pair) if question.occasion == 1 else None
-            for kind, day in _of_copies(key, of_key, audited, settled).items():
+            for kind, day in _copies_findings(key, of_key, audited, settled).items():
                 answers.setdefault(kind, {})[key] = day
     for kind in ANSWERS:
         yield from _findings(kind, audited, answers.get(kind, {}))
@@ -190,7 +190,7 @@ def _uncancelled(task: PulledTask) -> list[Payload]:
     return [annotation for annotation in task.annotations if not annotation.get("was_cancelled")]
 
 
-def _which(copies: Sequence[PulledTask]) -> str:
+def _advice_on_copies(copies: Sequence[PulledTask]) -> str:
     """Advice on the tasks of one pair to delete: an answered task stays, and without any answer the first task."""
     in_order = sorted(copies, key=lambda task: task.task_id or 0)
     answered = [task for task in in_order if _uncancelled(task)]
@@ -202,7 +202,9 @@ def _which(copies: Sequence[PulledTask]) -> str:
     return f"task {others} (task {stays.task_id} has the answer)" if answered else f"task {others} (none has an answer)"
 
 
-def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, settled: str | None) -> dict[str, str]:
+def _copies_findings(
+    key: str, copies: Sequence[PulledTask], audited: AuditedProject, settled: str | None
+) -> dict[str, str]:
     """Findings of `ANSWERS` that the tasks of one pair show, with the day of the last such answer."""
     kinds: dict[str, str] = {}
     counted = audited.counted.get(key, frozenset())
@@ -214,7 +216,7 @@ def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, 
             kinds["answered twice"] = max(map(_day, of_task))
     for annotation in (annotation for of_task in answers for annotation in of_task):
         shows = []
-        if kind := _by_another(annotation, audited, counted):
+        if kind := _other_account_finding(annotation, audited, counted):
             shows.append(kind)
         if settled is not None and str(annotation.get("updated_at") or "") > settled:
             shows.append("after adjudication")
@@ -223,7 +225,7 @@ def _of_copies(key: str, copies: Sequence[PulledTask], audited: AuditedProject, 
     return kinds
 
 
-def _by_another(annotation: Payload, audited: AuditedProject, counted: Collection[str]) -> str | None:
+def _other_account_finding(annotation: Payload, audited: AuditedProject, counted: Collection[str]) -> str | None:
     """The finding if another account gave the answer, or changed it last."""
     author, editor = id_of(annotation.get("completed_by")), id_of(annotation.get("updated_by"))
     if author not in audited.accounts and not (author is None and str(annotation["id"]) in counted):
@@ -231,7 +233,7 @@ def _by_another(annotation: Payload, audited: AuditedProject, counted: Collectio
     return "edited by another" if editor not in (None, author, *audited.accounts) else None
 
 
-def _others(kind: str, audited: AuditedProject) -> str:
+def _other_owners(kind: str, audited: AuditedProject) -> str:
     """Owners of the accounts that gave these answers, or changed them last, in words."""
     field = BY_OTHERS[kind]
     accounts = {
@@ -239,7 +241,7 @@ def _others(kind: str, audited: AuditedProject) -> str:
         for task in audited.tasks
         if task.key is not None and task.key in audited.questions
         for annotation in _uncancelled(task)
-        if _by_another(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
+        if _other_account_finding(annotation, audited, audited.counted.get(task.key, frozenset())) == kind
     }
     whose = {
         audited.people.get(account or 0, f"account {account}" if account else "a deleted account")
@@ -259,9 +261,9 @@ def _findings(
     days_of_questions = {key: day for key, day in days.items() if key is not None and key in audited.questions}
     pairs = sorted(" ".join(audited.questions[key].pair) for key in days_of_questions)
     if pairs:
-        whose = _others(kind, audited) if kind in BY_OTHERS else ""
+        whose = _other_owners(kind, audited) if kind in BY_OTHERS else ""
         last = max(days_of_questions.values()) or None
-        yield _about(kind, audited.person, pairs, whose, last=last, push=audited.push, which=which)
+        yield _finding_about(kind, audited.person, pairs, whose, last=last, push=audited.push, which=which)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -313,14 +315,14 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             findings.append(AuditFinding("version", problem, len(others), KINDS["version"].do))
         accounts = accounts_at(ws, projects_here)
         if isolated(ws):
-            findings.extend(_of_own_server(ws, gateway, names[0], accounts[names[0]]))
+            findings.extend(_own_server_findings(ws, gateway, names[0], accounts[names[0]]))
         whose = whose_accounts(ws, gateway, accounts)
         for project in projects_here:
             audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
             checked += 1
             if audited is None:
                 problem = f"{KINDS['project gone'].what} ({PARTS[project.round].title})"
-                if lost := lost_with(ws, project):
+                if lost := count_lost_answers(ws, project):
                     problem += f"; it contained {counted(lost, 'answer')} that {'is' if lost == 1 else 'are'} on record"
                 push = PARTS[project.round].push
                 findings.append(finding_of("project gone", project.assessor, problem, push=push))
@@ -328,7 +330,7 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
             tasks += len(audited.tasks)
             answers += sum(len(task.annotations) for task in audited.tasks)
             findings.extend(of_project(audited, _settled(ws, project)))
-            findings.extend(_of_guidelines(ws, project, audited))
+            findings.extend(_guidelines_findings(ws, project, audited))
             counter(len(audited.planned))
 
     everyone = sorted({project.assessor for project in sent})
@@ -342,7 +344,9 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
     return result
 
 
-def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Sequence[int]) -> Iterator[AuditFinding]:
+def _own_server_findings(
+    ws: Workspace, gateway: Gateway, person: str, accounts: Sequence[int]
+) -> Iterator[AuditFinding]:
     """Findings of one person's server that belong to another person."""
     person_of, ids = _person_of(ws), gateway.user_ids()
     person_ids = {number for address, number in ids.items() if person_of.get(address) == person}
@@ -350,7 +354,7 @@ def _of_own_server(ws: Workspace, gateway: Gateway, person: str, accounts: Seque
     yield from of_markers(person, gateway.markers())
 
 
-def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
+def _guidelines_findings(ws: Workspace, project: Project, audited: AuditedProject) -> Iterator[AuditFinding]:
     """Answers by guidelines that were never sent, and open tasks with older guidelines than were sent last."""
     if project.round != "judge":
         return
@@ -384,7 +388,7 @@ def _of_guidelines(ws: Workspace, project: Project, audited: AuditedProject) -> 
     ]
     for kind, questions in {"unknown guidelines": unknown, "earlier guidelines": earlier}.items():
         if questions:
-            yield _about(kind, audited.person, sorted(" ".join(question.pair) for question in questions))
+            yield _finding_about(kind, audited.person, sorted(" ".join(question.pair) for question in questions))
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
@@ -445,7 +449,7 @@ def _person_of(ws: Workspace) -> dict[str, str]:
     return {row.account.lower(): row.assessor for row in ws.read(people.read_assessors) if row.account}
 
 
-def lost_with(ws: Workspace, project: Project) -> int:
+def count_lost_answers(ws: Workspace, project: Project) -> int:
     """Number of counting answers on record that went with a project that is gone."""
     lines = _lines(ws, project)
     return len({question for (question, _), line in lines.items() if line.counts and not line.kept})

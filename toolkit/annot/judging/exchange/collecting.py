@@ -145,7 +145,7 @@ def collect(
         # It is recorded now. A pair with two tasks is read from both, so always from the complete project.
         single = cursor is not None or len({task.key for task in pulled}) == len(pulled)
         if cursors is not None and pulled and single:
-            cursors[project.project] = _moved_on(cursor, pulled)
+            cursors[project.project] = _advanced_cursor(cursor, pulled)
 
 
 class ProjectRecord:
@@ -206,7 +206,7 @@ def _pulled(
     return gateway.pull(current.project_id, task_ids=changed), cursor
 
 
-def _moved_on(cursor: PullCursor | None, pulled: Sequence[PulledTask]) -> PullCursor:
+def _advanced_cursor(cursor: PullCursor | None, pulled: Sequence[PulledTask]) -> PullCursor:
     """The cursor after these tasks were recorded. cursor: the one before; None if these are all tasks."""
     moments = {(task.key, task.updated_at) for task in pulled} | (cursor.late if cursor else frozenset())
     latest = datetime.fromisoformat(max(moment or "" for _, moment in moments))
@@ -303,7 +303,7 @@ def _compare(
         reading = by_annotation.get((question, annotation))
         current = line.current
         if reading is None or (line.counts and reading.created_at != current.record.judged_at):
-            missing = line, _why_gone(line, by_question.get(question), why_all)
+            missing = line, _reason_gone(line, by_question.get(question), why_all)
             if reading is None and line.latest.ruling is None and not line.why.startswith(GONE):
                 gone.append(missing)
         elif _is_no_loss(reading):
@@ -324,7 +324,7 @@ def _is_no_loss(reading: ReadAnnotation) -> bool:
     return not reading.flags or OLDER in reading.flags or reading.flags[0].startswith(SUPERSEDED)
 
 
-def _why_gone(line: AnnotationHistory[Any], task: PulledTask | None, why_all: str | None) -> str:
+def _reason_gone(line: AnnotationHistory[Any], task: PulledTask | None, why_all: str | None) -> str:
     """The reason why an annotation is gone: the one on record first, as later changes on the server would hide it."""
     if line.why.startswith(GONE):
         return line.why.removeprefix(f"{GONE}: ")
@@ -457,7 +457,7 @@ def record_counting(
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
     questions: list[tuple[PairKey, str]] = [(line.record.asked, why) for line, why in collected.lost]
     lost = [Lost(person, *question.pair, question.occasion, why, part.push) for question, why in questions]
-    remaining = _what_remains(collected, older, lost if withdrawn else [])
+    remaining = _remaining_keys(collected, older, lost if withdrawn else [])
     notes = (*collected.notes, *flagged, *remaining)
     return PullResult((PulledProject(person, *counts, part.title),), notes, tuple(lost))
 
@@ -517,7 +517,7 @@ def sourced(record: R, reading: ReadAnnotation, project: Project, *, source: str
     )
 
 
-def _what_remains(collected: CollectedProject, older: int, withdrawn: list[Lost]) -> Iterable[str]:
+def _remaining_keys(collected: CollectedProject, older: int, withdrawn: list[Lost]) -> Iterable[str]:
     person = collected.project.assessor
     if collected.edited:
         edited = counted(collected.edited, "answer")

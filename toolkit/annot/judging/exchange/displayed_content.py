@@ -57,7 +57,7 @@ def decide(
         elif judged.state != ruling:
             faults.append(f"{' '.join(pair)}: already decided, {judged.state}")
     if ruling == "again":
-        faults += _not_to_return(session, new)
+        faults += _unreturnable_pairs(session, new)
     if faults:
         raise InputError(
             f"{counted(len(faults), 'pair')} cannot be decided so",
@@ -80,9 +80,9 @@ def decide(
     return tuple(new), send_back(session, now=now)
 
 
-def _not_to_return(session: Session, pairs: Sequence[judged_texts.JudgedTexts]) -> Iterator[str]:
+def _unreturnable_pairs(session: Session, pairs: Sequence[judged_texts.JudgedTexts]) -> Iterator[str]:
     """Faults of pairs with answers that no person can be asked for again."""
-    left = people.who_left(session)
+    left = people.people_who_left(session)
     for pair in pairs:
         for answer in pair.answers:
             if not answer.is_ours:
@@ -96,7 +96,7 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
 
     Answers may come in after the decision, to tasks that were open when it was made.
     """
-    left = people.who_left(session)
+    left = people.people_who_left(session)
     returned = list(store_answers.read_returned(session))
     known: list[PairReturn | Judgement | Assignment] = [*returned, *store_answers.JUDGEMENTS.records(session)]
     known += people.read_assignments(session)

@@ -374,7 +374,7 @@ def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None
     for part, projects_out in grouped((outgoing.part, outgoing) for outgoing in everything).items():
         with ws.reading() as session:
             private = private_words(ws, session)
-            secrets, phrase = _not_to_be_known(ws, session, part)
+            secrets, phrase = _hidden_values(ws, session, part)
             sent = set(projects.read_asked(session, round="judge"))
             hidden = [words.texts(session) for words in _hidden_words(ws)]
         for outgoing in projects_out:
@@ -475,7 +475,7 @@ def check_spec(spec: ProjectSpec, person: str, private: Collection[str]) -> None
         )
 
 
-def _not_to_be_known(
+def _hidden_values(
     ws: Workspace, session: Session, part: RoundPart
 ) -> tuple[Mapping[tuple[str, str], tuple[str, float]], str]:
     """Group and value of each pair that the order of a round must not follow, and a phrase for the values.

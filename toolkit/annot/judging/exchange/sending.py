@@ -176,7 +176,7 @@ def _send(
                 fresh = [question for question in outgoing.tasks if pair_key(*question) not in keys_there]
                 note_shown(session, project.project, shown, since=since, fresh=fresh)
                 people.record_notices(session, _notices(outgoing, since))
-                note_opinions(session, person, _now_shown(outgoing, listed, ids), sent_at=since)
+                note_opinions(session, person, _opinions_on_server(outgoing, listed, ids), sent_at=since)
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
                 staying = {task.key for task in listed} - {task.key for task in stale}
                 ended = (question for question in noted if question not in outgoing.tasks)
@@ -260,7 +260,7 @@ def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
     return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, says)]
 
 
-def _now_shown(
+def _opinions_on_server(
     outgoing: OutgoingProject, listed: Sequence[StudioTask], ids: Mapping[PairKey, int]
 ) -> dict[PairKey, Sequence[Judgement]]:
     """The opinions that are on the server now: a task that was answered keeps those that it had."""

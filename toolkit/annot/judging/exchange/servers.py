@@ -367,7 +367,7 @@ def on_servers(
             work(gateway, names)
         return ()
     asked_people = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
-    left = ws.read(people.who_left)
+    left = ws.read(people.people_who_left)
     asked_people = [person for person in asked_people if not (person in left and is_closed(ws, person))]
     owners: dict[str, str] = {}
     unreachable = []

@@ -79,7 +79,7 @@ class JudgingRound(Round):
         with ws.reading() as session:
             shown = partial(next_versions, ws, session, why=options.changed, new_screen=options.new_screen)
             outgoing, new, notes = shown(outgoing)
-            notes += _not_passed(trials.read_trials(session), {project.assessor for project in outgoing})
+            notes += _notes_on_untrained(trials.read_trials(session), {project.assessor for project in outgoing})
             notes += displayed_content.waiting_in_words(session)
             sent_before = {project.assessor for project in projects.read_projects(session, round="judge")}
         if dry_run:
@@ -100,7 +100,7 @@ class JudgingRound(Round):
         everyone = sorted({*sent_before, *(project.assessor for project in outgoing)})
         unreachable = on_servers(ws, everyone, withdraw)
         if late:
-            notes += _given_back(ws, late)
+            notes += _notes_on_late_answers(ws, late)
             outgoing = with_sent_screens(ws, outgoing_of(ws), ws.read(read_versions), new=options.new_screen)
         away = {server.assessor for server in unreachable}
         held_back = answered_late | displayed_content.open_elsewhere(ws, away)
@@ -155,13 +155,13 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     Raises MissingInput when nothing is planned.
     """
     with ws.reading() as session:
-        left = people.who_left(session)
+        left = people.people_who_left(session)
         planned = people.read_assignments(session)
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in projects.read_hidden(session).items() if name not in left}
         waiting = displayed_content.not_shown(session)
-        answered = _answered_with_gold(session)
+        answered = _answered_keys(session)
     if not planned and not sent:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
     plan = grouped((row.assessor, row) for row in planned if row.assessor not in left)
@@ -190,7 +190,7 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     return outgoing
 
 
-def _answered_with_gold(session: Session) -> set[tuple[str, PairKey]]:
+def _answered_keys(session: Session) -> set[tuple[str, PairKey]]:
     """Assessor and question of every answer that counts, those to hidden gold included."""
     gold = [answer.record for answer in trials.read_answers(session, "hidden-gold") if answer.record.counts]
     return outcomes.answered_of(session) | {(judgement.assessor, judgement.asked) for judgement in gold}
@@ -215,7 +215,7 @@ def _held(pairs: Collection[Pair]) -> str:
     )
 
 
-def _given_back(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple[str, ...]:
+def _notes_on_late_answers(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple[str, ...]:
     """Let people keep pairs that they answered after these were handed on, unless others have begun; notes."""
     notes = []
     with ws.writing() as session:
@@ -239,7 +239,7 @@ def _given_back(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple
     return tuple(notes)
 
 
-def _not_passed(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Set[str]) -> tuple[str, ...]:
+def _notes_on_untrained(trials_on_record: Mapping[str, Mapping[str, Any]], assessors: Set[str]) -> tuple[str, ...]:
     """Notes on people who are sent pairs to judge although they have not passed their training: the lead decides."""
     return tuple(
         f"{name}: {facts['verdict']} in the training; see `annot train report`"
@@ -261,7 +261,7 @@ def withdraw_handed_on(
     with ws.reading() as session:
         rows = projects.sent_projects(session, round="judge")
         judging = [project for project in rows if project.server == server]
-        left = people.who_left(session)
+        left = people.people_who_left(session)
         tasks = {project.project: projects.read_tasks(session, project.project) for project in judging}
         gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in projects.read_hidden(session).items()}
         waiting, set_aside = displayed_content.not_shown(session), set_aside_of(session)
@@ -396,7 +396,7 @@ def adjudication_outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     with ws.reading() as session:
         outcome = outcomes.outcome_of(session, ws.settings)
         present = [person for person in people.read_assessors(session) if person.left_on is None]
-        left = people.who_left(session)
+        left = people.people_who_left(session)
         sent = projects.read_asked(session, round="adjudicate")
         waiting = displayed_content.not_shown(session)
     # A settled pair keeps its task: its answer is there.
@@ -546,7 +546,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
         judging = projects.sent_projects(session, round="judge")
         recorded = {project.project: projects.read_tasks(session, project.project) for project in judging}
         documents = pools.documents_by_query(session, withdrawn=True).get(query_id, ())
-        left = people.who_left(session)
+        left = people.people_who_left(session)
     noted = {
         number: [question for question in tasks if question.query_id == query_id] for number, tasks in recorded.items()
     }

@@ -155,7 +155,7 @@ class TrainingRound(collecting.Round):
             assigned_before = trial_answers.by_person(trials.read_assignments(session, trial_answers.TRAIN))
         if not golden:
             raise MissingInput("no gold pairs", hint="make the gold pairs with `annot train gold`")
-        in_training = _in_training(options.assessor, everyone)
+        in_training = _people_in_training(options.assessor, everyone)
         notes: list[str] = []
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *assigned_before}):
@@ -193,7 +193,7 @@ class TrainingRound(collecting.Round):
         """Record every annotation as an answer, apart from the others if it came too late."""
         if collected.project.round == trial_answers.FEEDBACK:
             return collecting.record_uncounted(ws, collected)
-        return collecting.record_uncounted(ws, collected, partial(_in_time, collected.project.assessor))
+        return collecting.record_uncounted(ws, collected, partial(_timely_source, collected.project.assessor))
 
     def after_pull(self, ws: Workspace) -> tuple[list[str], None]:
         """Put on record who has passed."""
@@ -209,7 +209,7 @@ class TrainingRound(collecting.Round):
         return notes, None
 
 
-def _in_training(names: Sequence[str], everyone: Sequence[Assessor]) -> Sequence[str]:
+def _people_in_training(names: Sequence[str], everyone: Sequence[Assessor]) -> Sequence[str]:
     """The people named, or all who assess. Raises InputError for a name that is not known."""
     for name in names:
         check_name(name, [person.assessor for person in everyone], what="assessor")
@@ -275,7 +275,7 @@ def _refuse_placeholders(golden: Mapping[Pair, Gold], pairs: Iterable[Pair]) -> 
         )
 
 
-def _in_time(name: str, session: Session) -> Callable[[ReadAnnotation], str]:
+def _timely_source(name: str, session: Session) -> Callable[[ReadAnnotation], str]:
     """The source of each answer: an answer that differs from the one before its gold grade was seen is too late."""
     facts = trials.read_trials(session).get(f"{trial_answers.FEEDBACK}/{name}") or {"pairs": []}
     shown = {tuple(pair) for pair in facts["pairs"]}

@@ -299,7 +299,7 @@ def value_between(name: str, counts: Counts, tables: Array, grades: Sequence[int
         return Undefined("fewer than two assessors")
     if name in OF_TABLES:
         return mean_of_tables(name, tables, grades)
-    return _why_none(name, counts, grades) or float(OF_COUNTS[name](counts, grades))
+    return _reason_undefined(name, counts, grades) or float(OF_COUNTS[name](counts, grades))
 
 
 def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
@@ -312,7 +312,7 @@ def mean_of_tables(name: str, tables: Array, grades: Sequence[int]) -> Value:
     if rests_on_most(sizes_used.sum(), sizes.sum()):
         return float((values * sizes_used).sum() / sizes_used.sum())
     without = np.flatnonzero(sizes_used == 0)
-    why = _why_none(name, Counts.of_tables(tables[without[0]]), grades)
+    why = _reason_undefined(name, Counts.of_tables(tables[without[0]]), grades)
     if why is None:
         why = Undefined(
             f"only {counted(int(sizes[without[0]]), 'shared pair')}", f"fewer than {LEAST_OVERLAP} shared pairs"
@@ -392,7 +392,7 @@ PERCENTAGES = ("percent", "percent_within_one")
 """Coefficients from 0 to 100 instead of up to 1."""
 
 
-def _why_none(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | None:
+def _reason_undefined(name: str, counts: Counts, grades: Sequence[int]) -> Undefined | None:
     """Reason why a coefficient of these counts has no value; a rank correlation's counts are those of two."""
     pairs = int(n_judged_twice(counts))
     times = dict(zip(grades, counts.margins.sum(axis=0).astype(int).tolist(), strict=True))

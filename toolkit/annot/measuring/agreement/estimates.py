@@ -458,7 +458,7 @@ def query_agreement(
     before = {name: thin or coefficients.value_between(name, counted_query.counts, between, scale) for name in names}
     disputed_share, n_pairs = _share(disputed, asked_twice, weights), int(np.count_nonzero(twice))
     n_open = int(np.count_nonzero(disputed & np.isnan(final) & ~query.ended))
-    unsettled = _not_settled(n_open, disputed_share.count, counted_query.n_without_final, n_pairs)
+    unsettled = _reason_unsettled(n_open, disputed_share.count, counted_query.n_without_final, n_pairs)
     blocked = (unsettled if n_pairs else Undefined(coefficients.NOT_JUDGED_TWICE)) or thin
     after = {name: blocked or coefficients.mean_of_tables(name, counted_query.with_final, scale) for name in names}
     agreement = QueryAgreement(
@@ -504,10 +504,10 @@ def not_settled(queries: Iterable[tuple[QueryAgreement, CountedQuery]]) -> Undef
     Undisputed pairs are settled first: alone they would show perfect agreement.
     """
     numbers = [(query.n_open, query.disputed.count, counts.n_without_final, query.n_pairs) for query, counts in queries]
-    return _not_settled(*np.sum(numbers, axis=0).tolist())
+    return _reason_unsettled(*np.sum(numbers, axis=0).tolist())
 
 
-def _not_settled(still_open: int, disputed: int, without: int, judged: int) -> Undefined | None:
+def _reason_unsettled(still_open: int, disputed: int, without: int, judged: int) -> Undefined | None:
     if still_open:
         verb = "is" if still_open == 1 else "are"
         return Undefined(f"{still_open} of {disputed} disputed pairs {verb} not settled yet", NOT_SETTLED)
@@ -692,7 +692,7 @@ class _Group:
         numbers = np.full(len(values), np.nan) if blocked else _numbers(values)
         has_value = ~np.isnan(numbers)
         defined, topics = numbers[has_value], self._topics_of(has_value)
-        why = blocked or _why_no_summary(len(defined), len(values))
+        why = blocked or _reason_no_summary(len(defined), len(values))
         q1, median, q3 = [why] * 3 if why else map(float, np.quantile(defined, [0.25, 0.5, 0.75]))
         pooled_value = blocked or pooled.value(coefficient, self.scale)
         least, most = coefficients.ends_of(coefficient)
@@ -775,7 +775,7 @@ def _pooled(
     return between, with_final
 
 
-def _why_no_summary(defined: int, queries: int) -> Undefined | None:
+def _reason_no_summary(defined: int, queries: int) -> Undefined | None:
     """Reason why queries have no summary: those with a value are not like those without."""
     if defined == 0:
         return IN_NONE

@@ -17,22 +17,7 @@ from annot.base.names import counted, percent, verb
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
-from annot.measuring.diagnosis.panel import (
-    ALPHA,
-    AgainstFinal,
-    AssessorPair,
-    Panel,
-    SelfConsistency,
-    Severity,
-    SharedPairs,
-    Test,
-    detectable,
-    higher,
-    noise,
-    severity,
-    threshold,
-    variance_between,
-)
+from annot.measuring.diagnosis import panel as panels
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Changes of an assessor while judging: agreement, severity and speed, by halves of the queries.
@@ -83,10 +68,10 @@ class Drift:
     """Least change between the halves that would have been found. In the measure's unit; for speed, a factor."""
 
 
-_Tested = tuple[Drift, Test | None]
+_Tested = tuple[Drift, panels.Test | None]
 
 
-def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
+def drifts(panel: panels.Panel, *, fence: float) -> tuple[Drift, ...]:
     """Test every assessor and measure for a change, corrected by Holm.
 
     Speed is the logarithm of the seconds, with those beyond the fences pulled in (`annot.base.stats.inference.fences`).
@@ -95,7 +80,7 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
     by_speed = [_tested(panel, assessor, "speed", (), speed) for assessor in range(len(panel.assessors))]
     settled: dict[str, list[_Tested]] = {}
     while True:
-        compared = SharedPairs(panel, without=settled)
+        compared = panels.SharedPairs(panel, without=settled)
         scale = np.array(panel.scale, dtype=np.float64)
         agreement, severity = np.full((2, len(panel.pair)), np.nan)
         agreement[compared.at] = compared.agreement()
@@ -124,7 +109,7 @@ def drifts(panel: Panel, *, fence: float) -> tuple[Drift, ...]:
     )
 
 
-def _speed(panel: Panel, fence: float) -> Array:
+def _speed(panel: panels.Panel, fence: float) -> Array:
     """Logarithm of the seconds, shape (J,), nan if no time was taken."""
     speed = np.full(len(panel.pair), np.nan)
     for places in panel.in_order:
@@ -134,7 +119,7 @@ def _speed(panel: Panel, fence: float) -> Array:
     return speed
 
 
-def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, ...], values: Array) -> _Tested:
+def _tested(panel: panels.Panel, assessor: int, measure: Measure, against: tuple[str, ...], values: Array) -> _Tested:
     """Compare one assessor's queries of the first half with those of the second. values: shape (J,), nan if there is
     none.
     """
@@ -160,7 +145,7 @@ def _tested(panel: Panel, assessor: int, measure: Measure, against: tuple[str, .
         mean = float(means[inside].mean())
         levels.append(Level(label, int(size[inside].sum()), math.exp(mean) if measure == "speed" else mean))
     alike = Undefined("all compared queries have the same value")
-    test = variance_between(means, second.astype(np.int64), paper)
+    test = panels.variance_between(means, second.astype(np.int64), paper)
     return replace(drift, levels=tuple(levels), p_value=alike, detectable=alike), test
 
 
@@ -168,23 +153,26 @@ def _corrected(tested: Sequence[_Tested]) -> list[_Tested]:
     corrected = iter(inference.holm([max(test.p, test.least) for _, test in tested if test]))
     p_values = [next(corrected) if test else drift.p_value for drift, test in tested]
     return [
-        (replace(drift, p_value=p_value, changed=p_value <= ALPHA) if isinstance(p_value, float) else drift, test)
+        (
+            replace(drift, p_value=p_value, changed=p_value <= panels.ALPHA) if isinstance(p_value, float) else drift,
+            test,
+        )
         for (drift, test), p_value in zip(tested, p_values, strict=True)
     ]
 
 
 def papers_needed_for_drift(n_tests: int) -> int:
     """Least number of topics with which a change between halves could hold after correction for this many tests."""
-    return next(n for n in itertools.count(2) if 2 * n_tests <= ALPHA * math.comb(n, n // 2))
+    return next(n for n in itertools.count(2) if 2 * n_tests <= panels.ALPHA * math.comb(n, n // 2))
 
 
-def _detectable(drift: Drift, test: Test | None, n_tests: int, widest: float, unit: str) -> Value:
+def _detectable(drift: Drift, test: panels.Test | None, n_tests: int, widest: float, unit: str) -> Value:
     if test is None:
         return drift.detectable
-    if test.least * n_tests > ALPHA:
+    if test.least * n_tests > panels.ALPHA:
         needed = f"{papers_needed_for_drift(n_tests)} {inference.plural(unit)} are needed"
         return Undefined(f"too few queries to tell a change from chance; {needed}")
-    size = float(detectable(test.error, test.freedom, ALPHA / n_tests))
+    size = float(panels.detectable(test.error, test.freedom, panels.ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[drift.measure]:
         return Undefined("even the largest possible change could not be detected")
     return math.exp(size) if drift.measure == "speed" else size
@@ -248,7 +236,7 @@ class Streak:
 
 
 def paces(
-    panel: Panel, *, rushed: Mapping[str, Collection[tuple[str, str]]], fence: float, level: float
+    panel: panels.Panel, *, rushed: Mapping[str, Collection[tuple[str, str]]], fence: float, level: float
 ) -> tuple[Pace, ...]:
     """Time of each assessor per pair.
 
@@ -296,7 +284,7 @@ def median_time_interval(
     return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
 
 
-def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
+def streaks(panel: panels.Panel, *, seed: int) -> tuple[Streak, ...]:
     """Find runs of one grade that are too long for the grades that the assessor gave.
 
     The statistic is the longest run. Candidates come in random order within a query, so the grades of each query are
@@ -307,14 +295,14 @@ def streaks(panel: Panel, *, seed: int) -> tuple[Streak, ...]:
     runs = [_runs(panel, places) for places in panel.in_order]
     longest = [max(runs_of_assessor, key=lambda run: (run.length, -run.start)) for runs_of_assessor in runs]
     lengths = [
-        _drawn(panel, assessor, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / ALPHA)), seed=seed)
+        _drawn(panel, assessor, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / panels.ALPHA)), seed=seed)
         for assessor, run in enumerate(longest)
     ]
     p_values = [_p(drawn, run) for drawn, run in zip(lengths, longest, strict=True)]
     results = []
     for assessor, corrected in enumerate(inference.holm(p_values)):
         flagged = [
-            run for run in runs[assessor] if corrected / p_values[assessor] * _p(lengths[assessor], run) <= ALPHA
+            run for run in runs[assessor] if corrected / p_values[assessor] * _p(lengths[assessor], run) <= panels.ALPHA
         ]
         name, n = panel.assessors[assessor], len(panel.in_order[assessor])
         results.append(Streak(name, n, longest[assessor], float(lengths[assessor].mean()), corrected, tuple(flagged)))
@@ -325,7 +313,7 @@ def _p(drawn: Integers, run: RunOfGrades) -> float:
     return float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
 
 
-def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
+def _runs(panel: panels.Panel, places: Integers) -> list[RunOfGrades]:
     starts = np.flatnonzero(np.diff(panel.grade[places], prepend=-1))
     lengths = np.diff(np.append(starts, len(places)))
     grades = panel.grade[places[starts]].tolist()
@@ -335,7 +323,7 @@ def _runs(panel: Panel, places: Integers) -> list[RunOfGrades]:
     ]
 
 
-def _drawn(panel: Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Integers:
+def _drawn(panel: panels.Panel, assessor: int, observed: int, *, enough: int, seed: int) -> Integers:
     """Longest run in each of many orders of the grades within each query; few if `observed` is not rare."""
     rng = inference.generator(seed, "streaks", panel.assessors[assessor])
     places = panel.in_order[assessor]
@@ -408,7 +396,7 @@ class GuidelineGap:
     """Hard pairs, the hardest first."""
 
 
-def hardest_pairs(panel: Panel) -> tuple[HardPair, ...]:
+def hardest_pairs(panel: panels.Panel) -> tuple[HardPair, ...]:
     """Hardest pairs of each query, by query, widest apart first; never a pair on which all agree."""
     everywhere = np.ones(len(panel.query_ids), dtype=np.bool_)
     by_query = itertools.groupby(_hard(panel, everywhere), key=lambda pair: pair.query_id)
@@ -420,7 +408,7 @@ def order_of_hard(pair: HardPair) -> tuple[int, float, str, str]:
     return -pair.spread, significant(pair.share, SHOWN), pair.query_id, pair.doc_id
 
 
-def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
+def guideline_gaps(compared: panels.SharedPairs) -> tuple[GuidelineGap, ...]:
     """Grades that a facet confuses more than the others, corrected by Holm, the clearest first.
 
     In each query: of the pairs that someone gave one of two grades, the share that someone else gave the other one. The
@@ -441,7 +429,7 @@ def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
             in_facet = facets == facet
             inside = np.isin(queries, panel.query[in_facet])
             shares = hits[queries] / times[queries]
-            test = higher(shares, ~inside, compared.paper_of[queries])
+            test = panels.higher(shares, ~inside, compared.paper_of[queries])
             if test is None:
                 continue
             n_either = int((has_either & in_facet).sum())
@@ -454,14 +442,14 @@ def guideline_gaps(compared: SharedPairs) -> tuple[GuidelineGap, ...]:
     clear = [
         replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, among), key=order_of_hard)[:EXAMPLES]))
         for (gap, _, among), p in zip(candidates, corrected, strict=True)
-        if p <= ALPHA
+        if p <= panels.ALPHA
     ]
     return tuple(
         sorted(clear, key=lambda gap: (significant(gap.p_value, SHOWN), -gap.observed, gap.facet, gap.low, gap.high))
     )
 
 
-def _hard(panel: Panel, among: Mask) -> list[HardPair]:
+def _hard(panel: panels.Panel, among: Mask) -> list[HardPair]:
     """Pairs among these on which not all agree, by query, the hardest first. among: shape (N,)."""
     starts = np.searchsorted(panel.pair, np.arange(len(panel.query_ids) + 1))
     spread = np.maximum.reduceat(panel.grade, starts[:-1]) - np.minimum.reduceat(panel.grade, starts[:-1])
@@ -560,12 +548,12 @@ class Diagnosis:
     gaps: tuple[GuidelineGap, ...]
 
 
-def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
+def diagnose(panel: panels.Panel, *, level: float) -> Diagnosis | Undefined:
     """Find differences, hard pairs and guideline gaps. level: of intervals. Missing judgements are left out."""
-    compared = SharedPairs(panel, without=())
+    compared = panels.SharedPairs(panel, without=())
     if not len(compared.at):
         return Undefined("no pair was judged by two assessors")
-    findings = _without_information(compared, level)
+    findings = _uninformative_assessors(compared, level)
     first_tests = tests = _Tests(panel, findings)
     p_value = 0.0
     while (clearest := tests.clearest()) is not None:
@@ -574,10 +562,10 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
         findings.append(_finding(tests, question, assessor, p_value, level))
         tests = _Tests(panel, findings)
     tested = np.isfinite(first_tests.p[0])
-    sizes = detectable(
+    sizes = panels.detectable(
         first_tests.contrasts[0].error[tested],
         first_tests.contrasts[0].freedom[tested],
-        ALPHA / max(1, first_tests.n_tests),
+        panels.ALPHA / max(1, first_tests.n_tests),
     )
     named = {finding.assessor for finding in findings}
     needed = papers_needed(len(panel.assessors), len(panel.scale))
@@ -585,7 +573,7 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
     untested = tuple(name for name, is_few in zip(panel.assessors, few, strict=True) if is_few and name not in named)
     shared = dict(zip(panel.assessors, first_tests.contrasts[0].units.tolist(), strict=True))
     return Diagnosis(
-        alpha=ALPHA,
+        alpha=panels.ALPHA,
         findings=tuple(findings),
         tested=first_tests.n_tests,
         untested=untested,
@@ -593,7 +581,7 @@ def diagnose(panel: Panel, *, level: float) -> Diagnosis | Undefined:
         papers_needed=needed,
         papers=len(np.unique(panel.paper[compared.pair])),
         most_shared=max((shared[name] for name in untested), default=0),
-        one_team=_one_team(compared),
+        one_team=_judged_by_one_team(compared),
         detectable=float(np.median(sizes)) if tested.any() else Undefined("no severity was tested"),
         hardest=hardest_pairs(panel),
         gaps=guideline_gaps(tests.compared),
@@ -605,10 +593,10 @@ def papers_needed(assessors: int, grades: int) -> int:
 
     With these, the p-value of papers that all point the same way holds after correction for all tests.
     """
-    return math.ceil(1 + math.log2(assessors * (grades + 1) / ALPHA))
+    return math.ceil(1 + math.log2(assessors * (grades + 1) / panels.ALPHA))
 
 
-def _one_team(compared: SharedPairs) -> bool:
+def _judged_by_one_team(compared: panels.SharedPairs) -> bool:
     """True if everyone who judged a pair of a topic judged all of its pairs."""
     paper = compared.panel.paper
     cells = compared.who * (int(paper.max()) + 1) + paper[compared.pair]
@@ -620,14 +608,14 @@ def _one_team(compared: SharedPairs) -> bool:
 class _Tests:
     """Tests of all assessors without a finding so far."""
 
-    def __init__(self, panel: Panel, findings: list[AssessorFinding]) -> None:
-        self.compared = compared = SharedPairs(panel, without=[finding.assessor for finding in findings])
-        thresholds = [threshold(compared, place) for place in range(1, len(panel.scale))]
-        self.contrasts = [severity(compared), *thresholds, noise(compared)]
+    def __init__(self, panel: panels.Panel, findings: list[AssessorFinding]) -> None:
+        self.compared = compared = panels.SharedPairs(panel, without=[finding.assessor for finding in findings])
+        thresholds = [panels.threshold(compared, place) for place in range(1, len(panel.scale))]
+        self.contrasts = [panels.severity(compared), *thresholds, panels.noise(compared)]
         self.by_t = np.stack([contrast.p for contrast in self.contrasts])
         least = np.stack([contrast.least for contrast in self.contrasts])
         ordered = np.sort(least, axis=None)
-        could_hold = ordered * np.searchsorted(ordered, ordered, side="right") <= ALPHA
+        could_hold = ordered * np.searchsorted(ordered, ordered, side="right") <= panels.ALPHA
         most = ordered[could_hold].max(initial=0.0)
         self.p: Array = np.where(least <= most, np.maximum(self.by_t, least), np.nan)
         """Shape (questions, M), not yet corrected; nan if it is not tested."""
@@ -639,7 +627,7 @@ class _Tests:
         Only differences that hold count; None if there are none. Whoever was compared with a strict person is lenient
         by a part of that, and may be so more evenly.
         """
-        holds = self.n_tests * self.p <= ALPHA
+        holds = self.n_tests * self.p <= panels.ALPHA
         if not holds.any():
             return None
         question = int(np.where(holds, self.by_t, np.inf).min(axis=1).argmin())
@@ -651,10 +639,10 @@ def _finding(tests: _Tests, question: int, assessor: int, p_value: float, level:
     alike = [
         other
         for other, p in zip(tests.contrasts, tests.p[:, assessor], strict=True)
-        if other.kind == "threshold" and p <= ALPHA and other.mean[assessor] * contrast.mean[assessor] > 0
+        if other.kind == "threshold" and p <= panels.ALPHA and other.mean[assessor] * contrast.mean[assessor] > 0
     ]
     # Several thresholds moved the same way are severity.
-    if contrast.kind == "threshold" and len(alike) > 1 and tests.n_tests * tests.p[0, assessor] <= ALPHA:
+    if contrast.kind == "threshold" and len(alike) > 1 and tests.n_tests * tests.p[0, assessor] <= panels.ALPHA:
         contrast = tests.contrasts[0]
     sign = 1.0 if contrast.mean[assessor] > 0 else -1.0
     most = 1.0 if contrast.kind == "threshold" else panel.widest
@@ -674,7 +662,7 @@ def _finding(tests: _Tests, question: int, assessor: int, p_value: float, level:
     )
 
 
-def _without_information(compared: SharedPairs, level: float) -> list[AssessorFinding]:
+def _uninformative_assessors(compared: panels.SharedPairs, level: float) -> list[AssessorFinding]:
     """Findings about assessors who give one grade whatever the pair is."""
     panel = compared.panel
     m, g = len(panel.assessors), len(panel.scale)
@@ -732,11 +720,11 @@ class AssessorComparison:
     about an assessor, and is left out here.
     """
     missing: tuple[JudgementCount, ...]
-    matrix: tuple[AssessorPair, ...]
-    against_final: tuple[AgainstFinal, ...]
-    severities: tuple[Severity, ...]
+    matrix: tuple[panels.AssessorPair, ...]
+    against_final: tuple[panels.AgainstFinal, ...]
+    severities: tuple[panels.Severity, ...]
     diagnosis: Diagnosis | Undefined
-    self_consistency: tuple[SelfConsistency, ...]
+    self_consistency: tuple[panels.SelfConsistency, ...]
     """Consistency of assessors with themselves; empty if nothing was asked twice."""
 
 

@@ -14,17 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.records import FIRST, Assignment, Decision, Judgement, first_judgements
+from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.inference import (
-    FEWEST_QUERIES,
-    POWER,
-    clusters_of,
-    jackknife_interval,
-    mean_by_queries,
-    plural,
-    share,
-    too_few,
-)
 from annot.base.stats.values import Estimate, Interval, Share, Undefined, Value
 from annot.measuring.agreement.coefficients import OF_COUNTS, Counts, value_between, value_of
 
@@ -138,7 +129,7 @@ def panel_of(
         who=who,
         grade=np.array([place[judgement.grade] for judgement in graded if judgement.grade is not None], dtype=np.int64),
         seconds=np.array([judgement.lead_time or np.nan for judgement in graded], dtype=np.float64),
-        in_order=_in_order(graded, assignments, who, timed),
+        in_order=_ordered_columns(graded, assignments, who, timed),
         by_clock=timed,
         final=final,
         adjudicated=adjudicated,
@@ -162,7 +153,7 @@ def _final(decided: Mapping[Pair, Decision], pairs: Iterable[Pair], scale: Seque
     )
 
 
-def _in_order(
+def _ordered_columns(
     graded: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
 ) -> tuple[Integers, ...]:
     position = {
@@ -360,7 +351,7 @@ def detectable(error: Array | float, freedom: Array | float, p_value: float) -> 
     """Difference that a two-sided t-test at `p_value` finds with probability `POWER`."""
     from scipy.special import stdtrit
 
-    return np.asarray((stdtrit(freedom, 1 - p_value / 2) + stdtrit(freedom, POWER)) * error)
+    return np.asarray((stdtrit(freedom, 1 - p_value / 2) + stdtrit(freedom, inference.POWER)) * error)
 
 
 Kind = Literal["severity", "threshold", "noise"]
@@ -414,12 +405,12 @@ class Contrast:
 
         n, mean = int(self.units[assessor]), sign * float(self.mean[assessor])
         unit = "query" if n == self.n[assessor] else "query paper"
-        if n < FEWEST_QUERIES:
+        if n < inference.FEWEST_QUERIES:
             nothing = Undefined("no other assessor judged the same pairs")
-            return Estimate(mean, too_few(n, unit=unit)) if n else Estimate(nothing, nothing)
+            return Estimate(mean, inference.too_few(n, unit=unit)) if n else Estimate(nothing, nothing)
         half = float(stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
         low, high = max(-most, mean - half), min(most, mean + half)
-        return Estimate(mean, Interval(low, high, level, f"clustered by {n} {plural(unit)}, Student's t"))
+        return Estimate(mean, Interval(low, high, level, f"clustered by {n} {inference.plural(unit)}, Student's t"))
 
 
 def severity(compared: SharedPairs) -> Contrast:
@@ -542,7 +533,7 @@ class Severity:
 
 def pairwise_matrix(panel: Panel, *, level: float) -> tuple[AssessorPair, ...]:
     """Compare every two assessors with `FEWEST` pairs in common, by name."""
-    return tuple(_between(panel, first, second, level) for first, second in _meetings(panel))
+    return tuple(_compared_assessors(panel, first, second, level) for first, second in _meetings(panel))
 
 
 def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
@@ -563,7 +554,7 @@ def _meetings(panel: Panel) -> Iterator[tuple[Integers, Integers]]:
             yield places, other_places
 
 
-def _between(panel: Panel, first: Integers, second: Integers, level: float) -> AssessorPair:
+def _compared_assessors(panel: Panel, first: Integers, second: Integers, level: float) -> AssessorPair:
     rows, columns = panel.grade[first], panel.grade[second]
     both = np.array(panel.scale, dtype=np.float64)[np.stack([rows, columns])]
     queries, topics = panel.query[panel.pair[first]], panel.paper[panel.pair[first]]
@@ -576,10 +567,10 @@ def _between(panel: Panel, first: Integers, second: Integers, level: float) -> A
     return AssessorPair(
         first=panel.assessors[panel.who[first[0]]],
         second=panel.assessors[panel.who[second[0]]],
-        same=share(rows == columns, queries, level=level, topics=topics),
+        same=inference.share(rows == columns, queries, level=level, topics=topics),
         coefficient=kappa,
         coefficient_interval=_interval(kappa, panel, first, second, level),
-        difference=mean_by_queries(difference, queries, level=level, most=panel.widest, topics=topics),
+        difference=inference.mean_by_queries(difference, queries, level=level, most=panel.widest, topics=topics),
         table=_table(panel, rows, columns),
         distance=distance,
         parts={"severity": abs(net), "threshold": one_way - abs(net), "noise": distance - one_way},
@@ -593,10 +584,10 @@ def against_final(panel: Panel, *, level: float) -> tuple[AgainstFinal, ...]:
     is the assessor's own.
     """
     by_name = zip(panel.assessors, panel.in_order, strict=True)
-    return tuple(_against_final(panel, name, places, level) for name, places in by_name)
+    return tuple(_compared_with_final(panel, name, places, level) for name, places in by_name)
 
 
-def _against_final(panel: Panel, name: str, places: Integers, level: float) -> AgainstFinal:
+def _compared_with_final(panel: Panel, name: str, places: Integers, level: float) -> AgainstFinal:
     waiting = int(panel.open[panel.pair[places]].sum())
     compared = places[panel.independent[panel.pair[places]]]
     if waiting or not len(compared):
@@ -616,13 +607,15 @@ def _against_final(panel: Panel, name: str, places: Integers, level: float) -> A
     return AgainstFinal(
         assessor=name,
         table=_table(panel, final, grades),
-        same=share(right, queries, level=level, topics=topics),
-        bias=mean_by_queries(scale[grades] - scale[final], queries, level=level, most=panel.widest, topics=topics),
+        same=inference.share(right, queries, level=level, topics=topics),
+        bias=inference.mean_by_queries(
+            scale[grades] - scale[final], queries, level=level, most=panel.widest, topics=topics
+        ),
         by_grade={
-            grade: share(right[final == row], queries[final == row], level=level, topics=topics[final == row])
+            grade: inference.share(right[final == row], queries[final == row], level=level, topics=topics[final == row])
             for row, grade in enumerate(panel.scale)
         },
-        upheld=share(right[settled], queries[settled], level=level, topics=topics[settled]),
+        upheld=inference.share(right[settled], queries[settled], level=level, topics=topics[settled]),
     )
 
 
@@ -641,9 +634,9 @@ def _interval(value: Value, panel: Panel, first: Integers, second: Integers, lev
     if isinstance(value, Undefined):
         return value
     pairs = panel.pair[first]
-    clusters = clusters_of(panel.query[pairs], panel.paper[pairs])
-    if clusters.n < FEWEST_QUERIES:
-        return too_few(clusters.n, unit=clusters.unit)
+    clusters = inference.clusters_of(panel.query[pairs], panel.paper[pairs])
+    if clusters.n < inference.FEWEST_QUERIES:
+        return inference.too_few(clusters.n, unit=clusters.unit)
     g = len(panel.scale)
     cell = (clusters.of * g + panel.grade[first]) * g + panel.grade[second]
     of_units = np.bincount(cell, minlength=clusters.n * g * g).reshape(clusters.n, g, g).astype(np.float64)
@@ -655,7 +648,7 @@ def _interval(value: Value, panel: Panel, first: Integers, second: Integers, lev
         why = value_between(COEFFICIENT, Counts.of_tables(left[unit]), left[unit][None], panel.scale)
         assert isinstance(why, Undefined)
         return Undefined(f"kappa has no value without {clusters.unit} {name}: {why.reason}")
-    return jackknife_interval(value, without, level=level, unit=clusters.unit)
+    return inference.jackknife_interval(value, without, level=level, unit=clusters.unit)
 
 
 def _table(panel: Panel, rows: Integers, columns: Integers) -> tuple[tuple[int, ...], ...]:
@@ -709,9 +702,9 @@ def self_consistency(
         consistencies.append(
             SelfConsistency(
                 assessor=name,
-                same=share(change == 0, queries, level=level, topics=topics_of_repeats),
-                within_one=share(np.abs(change) <= 1, queries, level=level, topics=topics_of_repeats),
-                change=mean_by_queries(change, queries, level=level, most=widest, topics=topics_of_repeats),
+                same=inference.share(change == 0, queries, level=level, topics=topics_of_repeats),
+                within_one=inference.share(np.abs(change) <= 1, queries, level=level, topics=topics_of_repeats),
+                change=inference.mean_by_queries(change, queries, level=level, most=widest, topics=topics_of_repeats),
                 changed=tuple(sorted(changed, key=lambda repeat: (-abs(repeat.second - repeat.first), repeat))),
             )
         )

@@ -166,7 +166,7 @@ MOST_NAMED = 5
 """Largest number of queries that are named within a sentence."""
 
 
-def nothing_relevant(highest: int, relevant_from: int) -> str:
+def warn_nothing_relevant(highest: int, relevant_from: int) -> str:
     """Warning that no grade counts as relevant, with the setting to change; "" if one does.
 
     highest: the highest grade of a judged document.
@@ -435,7 +435,7 @@ def evaluate_runs(
         verdicts=tuple(verdicts),
         evaluations=evaluations,
         notes=tuple(notes),
-        warning=nothing_relevant(graded.highest, relevant_from),
+        warning=warn_nothing_relevant(graded.highest, relevant_from),
         words=words,
         averages=tuple(averages),
     )
@@ -481,7 +481,7 @@ class _Weighed(NamedTuple):
     average: Average
     values: Mapping[str, float]
 
-    def without_each(self, queries: Collection[str]) -> tuple[float, dict[str, float]]:
+    def leave_one_out(self, queries: Collection[str]) -> tuple[float, dict[str, float]]:
         """Mean of the folds' means over these queries, and the same without each topic."""
         folds = (tuple(name for name in fold if name in queries) for fold in self.average.folds)
         part = self.average._replace(folds=tuple(filter(None, folds)))
@@ -496,7 +496,7 @@ def _since(score: VersionScore, new: _Weighed, before: VersionScore, old: _Weigh
     both = members & members_before
 
     def sum_of(*terms: tuple[int, _Weighed, Collection[str]]) -> Estimate:
-        means = [(sign, *weighed.without_each(queries)) for sign, weighed, queries in terms]
+        means = [(sign, *weighed.leave_one_out(queries)) for sign, weighed, queries in terms]
         topics = sorted({topic for _, _, without in means for topic in without})
         without = [sum(sign * left.get(topic, mean) for sign, mean, left in means) for topic in topics]
         value = sum(sign * mean for sign, mean, _ in means)

@@ -51,7 +51,7 @@ Discount = Callable[[int], Array]
 """Function from n to the discounts of the first n ranks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GradedList:
     """One ranked list under B gradings; documents that tie take the means over all of their orders.
 
@@ -68,15 +68,20 @@ class GradedList:
     length: int | None = None
     """Number of ranks that count if documents tie; None counts all. What an order puts below is not submitted in it."""
 
-    @property
+    @cached_property
     def gains(self) -> Array:
         """The gain at each rank, shape (B, n)."""
-        return self._by_rank(self.submitted)
+        return self._mean_by_rank(self.submitted)
 
-    @property
+    @cached_property
     def hits(self) -> Array:
         """1 at the rank of a relevant document, shape (B, n)."""
-        return self._by_rank(self.submitted >= self.relevant_from)
+        return self._mean_by_rank(self.submitted >= self.relevant_from)
+
+    @cached_property
+    def ideal(self) -> Grades:
+        """The submitted grades in their best order, shape (B, n)."""
+        return _falling(self.submitted)
 
     def groups(self) -> Iterator[tuple[int, int]]:
         """Size of each tie and number of relevant documents in it."""
@@ -84,7 +89,7 @@ class GradedList:
         for size, end in zip(sizes, np.cumsum(sizes).tolist(), strict=True):
             yield size, int((self.submitted[0, end - size : end] >= self.relevant_from).sum())
 
-    def _by_rank(self, values: npt.NDArray[Any]) -> Array:
+    def _mean_by_rank(self, values: npt.NDArray[Any]) -> Array:
         if self.ties is None:
             return values.astype(np.float64)
         tie = np.repeat(np.arange(len(self.ties)), self.ties)
@@ -179,8 +184,14 @@ def _expected_precision_at_last(ties: GradedList, relevant: float) -> float:
 
 
 def _ndcg(graded: GradedList, family: Family, k: int) -> Array:
-    grades = graded.submitted if family.of_submitted else graded.judged
-    return _share(_dcg(graded.gains, family, k), _dcg(np.sort(grades, axis=1)[:, ::-1], family, k))
+    ideal = graded.ideal if family.of_submitted else _falling(graded.judged)
+    return _share(_dcg(graded.gains, family, k), _dcg(ideal, family, k))
+
+
+def _falling(grades: Grades) -> Grades:
+    # The stable sort of 16 bits counts values: ten times as fast for the few that a scale has.
+    small = grades.astype(np.int16)
+    return np.asarray(np.sort(small if (small == grades).all() else grades, axis=1, kind="stable")[:, ::-1], np.int64)
 
 
 def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
@@ -221,7 +232,7 @@ class Family:
         return (n * k // 100) if self.percent else min(n, k or n)
 
 
-def _in_both(*, of_submitted: bool) -> tuple[Family, ...]:
+def _families_in_both(*, of_submitted: bool) -> tuple[Family, ...]:
     at_relevant = "its cut is at the number of relevant documents, which a sample does not tell"
     return (
         Family("Rprec", "Rprec", _r_precision, of_submitted, not_estimated=at_relevant),
@@ -236,7 +247,7 @@ JUDGED = "Judged"
 """Kind of the measure that takes a document for relevant if it is judged."""
 FAMILIES: dict[str, tuple[Family, ...]] = {
     "csfcube": (
-        *_in_both(of_submitted=True),
+        *_families_in_both(of_submitted=True),
         Family(
             *("RP@last", "RP@last", _precisions_at_last, True),
             expected=_expected_precision_at_last,
@@ -245,7 +256,7 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
         Family(r"NDCG%(\d+)", "NDCG", _ndcg, of_submitted=True, discount=_csfcube_discount, percent=True),
         Family(r"NDCG@(\d+)", "NDCG", _ndcg, of_submitted=True, discount=_csfcube_discount),
     ),
-    "trec": (*_in_both(of_submitted=False), Family(r"nDCG(?:@(\d+))?", "NDCG", _ndcg, of_submitted=False)),
+    "trec": (*_families_in_both(of_submitted=False), Family(r"nDCG(?:@(\d+))?", "NDCG", _ndcg, of_submitted=False)),
 }
 """Measures that are computed here, by convention."""
 
@@ -866,6 +877,6 @@ class SampleCost:
         return self.empty > MOST_EMPTY * self.queries
 
     @property
-    def told_empty(self) -> str:
+    def sentence_on_empty(self) -> str:
         """Sentence about empty queries, without its full stop."""
         return f"no drawn document is relevant in {self.empty} of {counted(self.queries, 'query')}"

@@ -312,7 +312,9 @@ def _certainty_of_redraws(estimates: Array, true: Array, paper: Integers, measur
     between = Estimate(ONE_RUN, ONE_RUN)
     if runs > 1:
         between = _wider(
-            _of_differences(of_estimates)[:, first, second], _of_differences(of_true)[:, first, second], units
+            _variances_of_differences(of_estimates)[:, first, second],
+            _variances_of_differences(of_true)[:, first, second],
+            units,
         )
     topical = np.diag(of_true[0]) * units / max(1, units - 1)
     half = half_width(float(np.median(np.sqrt(topical * units))), measured.topics, measured.level)
@@ -346,7 +348,7 @@ def _variances(covariances: Array) -> Array:
     return np.diagonal(covariances, axis1=1, axis2=2)
 
 
-def _of_differences(covariances: Array) -> Array:
+def _variances_of_differences(covariances: Array) -> Array:
     """Variances of the differences between every two, of each of B covariances: shape (B, S, S)."""
     variances = _variances(covariances)
     return np.asarray(variances[:, :, None] + variances[:, None, :] - 2 * covariances)
@@ -508,7 +510,7 @@ def assumed(
 
     def certainty_with(relevant: float) -> Certainty:
         axes = {"topics": math.log(topics), "pairs": math.log(pairs), "relevant": math.log(relevant)}
-        wider, difference, bias, deviation, empty = _along(rows, axes, share)
+        wider, difference, bias, deviation, empty = _figures_at_share(rows, axes, share)
         half = half_width(deviation, topics, level)
         if not isinstance(half, Undefined):
             half *= 1 + wider
@@ -530,7 +532,7 @@ def _over(worst: Estimate, others: Iterable[Estimate]) -> Estimate:
     return Estimate(worst.value, Interval(min(values), max(values), 1.0, "of designs"))
 
 
-def _along(rows: DataFrame, axes: Mapping[str, float], share: float) -> list[float]:
+def _figures_at_share(rows: DataFrame, axes: Mapping[str, float], share: float) -> list[float]:
     """`FIGURES`, read off axis after axis, the share last."""
     if not axes:
         rows = rows.sort_values("share")
@@ -540,5 +542,5 @@ def _along(rows: DataFrame, axes: Mapping[str, float], share: float) -> list[flo
         return [float(np.interp(share, shares, [*rows[name], end])) for name, end in zip(FIGURES, whole, strict=True)]
     (name, position), *others = axes.items()
     steps = sorted(rows[name].unique())
-    figures_at = [_along(rows[rows[name] == step], dict(others), share) for step in steps]
+    figures_at = [_figures_at_share(rows[rows[name] == step], dict(others), share) for step in steps]
     return [float(np.interp(position, np.log(steps), figures)) for figures in zip(*figures_at, strict=True)]

@@ -634,7 +634,7 @@ def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = (
             "0: narrower)"
         )
     if cost.opinion is not None:
-        yield from _of_opinion(cost.opinion, cost.pairs, measure)
+        yield from _faults_of_opinion(cost.opinion, cost.pairs, measure)
     if cost.so_far is not None:
         yield (
             f"{percent(cost.so_far, 0)} of the drawn pairs have a grade so far; they are taken for a random part of "
@@ -647,7 +647,7 @@ def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = (
             "in the means"
         )
     if cost.too_empty:
-        yield f"{cost.told_empty}: intervals of means and differences hold less often than they say"
+        yield f"{cost.sentence_on_empty}: intervals of means and differences hold less often than they say"
     if cost.floored:
         yield (
             f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or "
@@ -670,7 +670,7 @@ def _percent(wider: Estimate) -> str:
     return f"{percent(wider.value, 0)}{span}"
 
 
-def _of_opinion(opinion: measures.OpinionEffect, pairs: int, measure: str) -> Iterator[str]:
+def _faults_of_opinion(opinion: measures.OpinionEffect, pairs: int, measure: str) -> Iterator[str]:
     yield opinion.told
     if not opinion.pairs:
         return

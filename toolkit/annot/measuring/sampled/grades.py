@@ -469,7 +469,7 @@ def predicted(
         indicators = (grades[:, None] == np.arange(1, highest + 1)).astype(np.float64)
         return np.asarray(Ridge(alpha=STRENGTH).fit(x, indicators).predict(unseen)).reshape(-1, highest)
 
-    return _of_other_topics(judged, known, topics, learned, highest=highest)
+    return _cross_fitted(judged, known, topics, learned, highest=highest)
 
 
 def with_opinions(
@@ -516,11 +516,11 @@ def with_opinions(
         falling = np.minimum.accumulate(at_least, axis=1)
         return np.asarray(falling[:, :-1] - falling[:, 1:])
 
-    by_both = _of_other_topics(judged, both, topics, learned, highest=highest)
+    by_both = _cross_fitted(judged, both, topics, learned, highest=highest)
     return {query_id: by_document | by_both.get(query_id, {}) for query_id, by_document in alone.items()}
 
 
-def _of_other_topics(
+def _cross_fitted(
     judged: Grades,
     known: Features,
     topics: Mapping[str, str],
@@ -547,14 +547,14 @@ def _of_other_topics(
         middle, spread = x[others].mean(axis=0), x[others].std(axis=0)
         scaled = (x - middle) / np.where(spread > 0, spread, 1.0)
         values[in_fold] = learned(scaled[others], grade[others], scaled[in_fold])
-    probabilities = _as_probabilities(values)
+    probabilities = _probabilities(values)
     result: dict[str, dict[str, tuple[float, ...]]] = {query_id: {} for query_id in sorted(known)}
     for (query_id, doc_id), row in zip(pairs, probabilities.tolist(), strict=True):
         result[query_id][doc_id] = tuple(row)
     return result
 
 
-def _as_probabilities(values: Array) -> Array:
+def _probabilities(values: Array) -> Array:
     """Probabilities from 0 to 1, their sum 1, grade 0 first, rounded as they are written."""
     positive = np.clip(values, 0.0, 1.0)
     positive = np.round(positive / np.maximum(1.0, positive.sum(axis=1, keepdims=True)), DIGITS)

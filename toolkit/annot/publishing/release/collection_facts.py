@@ -131,7 +131,7 @@ def _results(study: Snapshot, report: Study) -> dict[str, Any]:
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items(), reverse=True),
         "disputes": _disputes(outcome),
         "agreed": sum(by_pair[pair] > 1 for pair in agreed),
-        "not_judged": _not_judged(study, by_pair.keys()),
+        "not_judged": _unjudged_counts(study, by_pair.keys()),
         "accepted": report.accepted,
         "unsettled": len(
             by_pair.keys() - {decision.pair for decision in outcome.decisions} - outcome.unjudgeable.keys()
@@ -158,7 +158,7 @@ def _disputes(outcome: Outcome) -> dict[str, int]:
     }
 
 
-def _not_judged(study: Snapshot, judged: Collection[Pair]) -> tuple[int, int]:
+def _unjudged_counts(study: Snapshot, judged: Collection[Pair]) -> tuple[int, int]:
     if Source.FILE in study.sources:
         return 0, 0
     to_judge = {
@@ -329,8 +329,8 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
         ),
         hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
         protocol=protocol,
-        training=tuple(_against_gold(study, TRAIN)),
-        hidden_gold=tuple(_against_gold(study, HIDDEN)),
+        training=tuple(_gold_results(study, TRAIN)),
+        hidden_gold=tuple(_gold_results(study, HIDDEN)),
         cleaned=counts_of(sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())),
         structured=_structured(imports),
         words=PublishedWords(study).kinds,
@@ -346,7 +346,7 @@ def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFa
     )
 
 
-def _against_gold(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:
+def _gold_results(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:
     """Results by figure, so that the order does not reveal a name."""
     figures = list(recorded_against_gold(study.trials, round))
     for row in sorted(figures, key=lambda row: (row["value"] is None, row["value"] or 0.0)):

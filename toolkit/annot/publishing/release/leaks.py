@@ -75,7 +75,7 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     public = {_folded(address) for address in allowed}
     found_leaks: set[Leak] = set()
     for path, content in files.items():
-        found_leaks.update(_in_text(path, -1, path, searches, ids, public))
+        found_leaks.update(_leaks_in_text(path, -1, path, searches, ids, public))
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -84,7 +84,7 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
             found_leaks.add(Leak(path, 0, "not searched: not a text in UTF-8", ""))
             continue
         for lines_before, block in _blocks(text):
-            found_leaks.update(_in_text(path, lines_before, block, searches, ids, public))
+            found_leaks.update(_leaks_in_text(path, lines_before, block, searches, ids, public))
     return tuple(sorted(found_leaks))
 
 
@@ -187,7 +187,7 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
         yield start, "\n".join(lines[start : start + BLOCK_LINES + 1])
 
 
-def _in_text(
+def _leaks_in_text(
     path: str, lines_before: int, text: str, searches: Sequence[_Search], ids: frozenset[str], public: set[str]
 ) -> Iterator[Leak]:
     def leak(reading: str, start: int, meaning: str, value: str) -> Leak:
@@ -341,7 +341,7 @@ def secrets_of(
         "name": names,
         "token": {token for token in tokens if len(token) >= SHORTEST_TOKEN},
         "studio address": servers - {""},
-        "studio id": _server_ids(study, server) - _own_ids(study),
+        "studio id": _server_ids(study, server) - _public_ids(study),
     }
     return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if bare(value) not in public)
 
@@ -358,7 +358,7 @@ def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) 
     )
 
 
-def _own_ids(study: Snapshot) -> set[str]:
+def _public_ids(study: Snapshot) -> set[str]:
     """Ids of papers and of topics: TREC numbers its topics as a server numbers its tasks."""
     return {*(paper_ids(study.ws.corpus) if study.ws.has_corpus else ()), *study.texts}
 

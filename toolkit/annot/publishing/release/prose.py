@@ -55,7 +55,7 @@ class Question:
     section: str
     """The title of the section."""
     text: str
-    kind: Literal["prose", "records", "optional"]
+    kind: Literal["prose", "records", "optional"] = "prose"
     unless: str | None = None
     only: Literal["topics"] | None = None
     """Condition of the question: the study must have topics that are texts."""
@@ -63,16 +63,18 @@ class Question:
 
 def questions(*, topics: bool = False) -> tuple[Question, ...]:
     """The questions in the order in which they are printed. topics: those of a study that has topics that are texts."""
-    return tuple(question for question in _every() if topics or question.only is None)
+    return tuple(question for question in _all_questions() if topics or question.only is None)
 
 
 @cache
-def _every() -> tuple[Question, ...]:
-    return tuple(
-        Question(**question | {"id": f"{section['id']}.{question['id']}", "section": section["title"]})
-        for section in packaged_table(QUESTIONS_FILE)["section"]
-        for question in section["question"]
-    )
+def _all_questions() -> tuple[Question, ...]:
+    every = []
+    for section, entries in packaged_table(QUESTIONS_FILE).items():
+        title = entries.pop("title")
+        for name, entry in entries.items():
+            values = {"text": entry} if isinstance(entry, str) else entry
+            every.append(Question(id=f"{section}.{name}", section=title, **values))
+    return tuple(every)
 
 
 def parse_answers(text: str, *, name: str) -> dict[str, str]:
@@ -87,7 +89,7 @@ def parse_answers(text: str, *, name: str) -> dict[str, str]:
         raise InputError(f"{name}: not valid TOML: {error}") from None
     faults = Faults(name)
     written_below: dict[str, list[str]] = {}
-    for question in _every():
+    for question in _all_questions():
         section, _, key = question.id.partition(".")
         written_below.setdefault(section, []).append(key)
     answers: dict[str, str] = {}
@@ -211,13 +213,13 @@ def describe_open(missing: tuple[OpenQuestion, ...]) -> tuple[str, ...]:
 def ask(path: Path, answers: Answers, *, topics: bool) -> bool:
     """Write the file of answers where it lacks a question. One that has them all stays as people left it."""
     ids = {question.id for question in questions(topics=topics)}
-    if path.exists() and _asked(path.read_text(encoding="utf-8-sig")) >= ids:
+    if path.exists() and _questions_in(path.read_text(encoding="utf-8-sig")) >= ids:
         return False
     write_file(path, answer_sheet(answers, topics=topics))
     return True
 
 
-def _asked(text: str) -> set[str]:
+def _questions_in(text: str) -> set[str]:
     """The questions in the text of the file, answered or commented out."""
     section = ""
     ids = set()

@@ -142,7 +142,7 @@ def release_files(
         **_topics(study),
         "judgements.jsonl": write_judgements(
             study.outcome.everything,
-            again=study.outcome.given_again,
+            again=study.outcome.repeated_answers,
             comments=words.comments,
             versions=numbers_of_answers(study.displays, study.version_numbers, study.queries),
             set_aside=set(study.outcome.set_aside),

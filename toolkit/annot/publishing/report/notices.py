@@ -82,7 +82,7 @@ def report_untrue(snapshot: Snapshot, place: str, *, tell: Callable[[str], None]
         tell(notice)
 
 
-def untrue_verdict(findings: StateFindings, rests_on: Collection[str]) -> str:
+def verdict_if_untrue(findings: StateFindings, rests_on: Collection[str]) -> str:
     """Sentence in place of a verdict that rests on something untrue; empty if nothing is."""
     says = [state.says for state in findings if state.refused and state.untrue & {*rests_on}]
     return sentence("states.verdict", says=says) if says else ""

@@ -147,9 +147,9 @@ def latex_of(template: str, **values: object) -> str:
 def _set(table: Table, label: str, precise: bool) -> TableAsSet:
     """Table with a caption of one sentence; below it the rest of the caption, the notes, and the command."""
     rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in table.rows)
-    if _across(table, rows) > SIZES[-2].room:
+    if _table_width(table, rows) > SIZES[-2].room:
         rows = tuple(line for row in table.rows for line in _intervals_below(row, precise=precise))
-    size = next((size for size in SIZES if _across(table, rows) <= size.room), SIZES[-1])
+    size = next((size for size in SIZES if _table_width(table, rows) <= size.room), SIZES[-1])
     title, rest = _first_sentence(table.caption)
     below = [inline(note) for note in (*([rest] if rest else []), *table.notes)]
     if table.command:
@@ -178,7 +178,7 @@ def _columns(table: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
     return "".join(columns)
 
 
-def _across(table: Table, rows: Sequence[Sequence[str]]) -> float:
+def _table_width(table: Table, rows: Sequence[Sequence[str]]) -> float:
     """Width of the table in digits; for a column of words `PROSE` is enough."""
     widths = _widths(table, rows)
     return sum(min(_widest(table, column), width) + GAP for column, width in enumerate(widths))
@@ -242,11 +242,12 @@ def inline(text: str) -> str:
     """
     parts = _TYPED.split(text)
     return "".join(
-        rf"\texttt{{{escape(part)}}}" if position % 2 else _with_ends(part) for position, part in enumerate(parts)
+        rf"\texttt{{{escape(part)}}}" if position % 2 else _escaped_with_ends(part)
+        for position, part in enumerate(parts)
     )
 
 
-def _with_ends(text: str) -> str:
+def _escaped_with_ends(text: str) -> str:
     """Escaped, with the spaces at both ends that `escape` takes away."""
     body = escape(text)
     if not body:

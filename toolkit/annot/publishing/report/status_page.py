@@ -109,7 +109,7 @@ def page(
         "labels": STATES,
         "n_pairs": len(snapshot.outcome.planned),
         "not_drawn": 0 if snapshot.sample is None else sum(not pair.drawn for pair in snapshot.sample.pairs.values()),
-        "other_projects": _others(snapshot),
+        "other_projects": _other_projects(snapshot),
         "level": percent(settings.forecast.level),
         "titles": titles_of(settings.scale.grades),
         "capitalised": capitalised,
@@ -175,7 +175,7 @@ def _shown(
     )
 
 
-def _others(snapshot: Snapshot) -> list[tuple[str, str]]:
+def _other_projects(snapshot: Snapshot) -> list[tuple[str, str]]:
     """Names of other projects, and their addresses."""
     other_projects = [project for project in snapshot.projects if project.round not in ("judge", "adjudicate")]
     return [
@@ -217,19 +217,19 @@ FORECAST = Columns[StudyProgress](
 
 def tables(look: StudyProgress, words: StudyVocabulary, *, all_queries: bool) -> tuple[Table, ...]:
     """People, queries, agreement and forecast; of the queries those under way, or all of them."""
-    queries = look.queries if all_queries else _in_progress(look)
+    queries = look.queries if all_queries else _queries_in_progress(look)
     running = look.agreement.figures if look.agreement else ()
     return (
-        _of_assessors(look),
-        _of_queries(look, queries),
-        _of_agreement(look, running, words),
+        _assessors_table(look),
+        _queries_table(look, queries),
+        _agreement_table(look, running, words),
         FORECAST.of([look], "forecast", words=words),
     )
 
 
 def describe(look: StudyProgress, tables: Sequence[Table], words: StudyVocabulary) -> str:
     """The look as text, in blocks. tables: the tables that `tables` returned."""
-    begun, in_progress = _begun(look), _in_progress(look)
+    begun, in_progress = _begun(look), _queries_in_progress(look)
     people, queries, agreement, _ = map(table_text, tables)
     return rendered(
         "forecast",
@@ -249,11 +249,11 @@ def _begun(look: StudyProgress) -> list[QueryProgress]:
     return [query for query in look.queries if any(judged for judged, _ in query.by_assessor.values())]
 
 
-def _in_progress(look: StudyProgress) -> list[QueryProgress]:
+def _queries_in_progress(look: StudyProgress) -> list[QueryProgress]:
     return [query for query in _begun(look) if query.complete < query.pairs]
 
 
-def _of_assessors(look: StudyProgress) -> Table:
+def _assessors_table(look: StudyProgress) -> Table:
     def share(person: AssessorProgress, grade: int) -> Number:
         graded = sum(person.grades.values())
         return Number(person.grades[grade] / graded if graded else None, SHARE)
@@ -281,7 +281,7 @@ def _of_assessors(look: StudyProgress) -> Table:
     return columns.of(look.assessors, "people")
 
 
-def _of_agreement(look: StudyProgress, figures: Sequence[RunningFigure], words: StudyVocabulary) -> Table:
+def _agreement_table(look: StudyProgress, figures: Sequence[RunningFigure], words: StudyVocabulary) -> Table:
     titles = titles_of(tuple(look.assessors[0].grades))
     statistic = look.agreement.statistic if look.agreement else "median"
     columns = Columns[RunningFigure](
@@ -297,7 +297,7 @@ def _of_agreement(look: StudyProgress, figures: Sequence[RunningFigure], words: 
     return columns.of(figures, "agreement", words=words)
 
 
-def _of_queries(look: StudyProgress, shown: Sequence[QueryProgress]) -> Table:
+def _queries_table(look: StudyProgress, shown: Sequence[QueryProgress]) -> Table:
     people = [person.assessor for person in look.assessors]
 
     def done(query: QueryProgress, name: str) -> str:

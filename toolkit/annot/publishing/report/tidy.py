@@ -85,10 +85,10 @@ def frame(
 def listed(columns: Columns[Listed], rows: Iterable[Listed]) -> pd.DataFrame:
     """A row for each record, as `--csv` has it; with its columns, and their types, also where there is no record."""
     table = frame([columns.of(rows)])
-    return without_rows(columns.fields) if table.empty else table
+    return empty_table(columns.fields) if table.empty else table
 
 
-def without_rows(columns: Iterable[str]) -> pd.DataFrame:
+def empty_table(columns: Iterable[str]) -> pd.DataFrame:
     """A table with these columns and no row; each column has the type that it has in a table with rows."""
     import pandas as pd
 
@@ -135,12 +135,12 @@ def evaluation(evaluated: EvaluatedRuns) -> pd.DataFrame:
         for part in (evaluated.lines, evaluated.ceiling)
         for convention, lines in groupby(part, key=lambda line: line.convention)
     ]
-    return _of_corpus(evaluated, frame(tables, figure="measure", parts=INTERVAL))
+    return _table_of_corpus(evaluated, frame(tables, figure="measure", parts=INTERVAL))
 
 
 def comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
     """A row for each two runs of a facet: how much better the first is, and whether that holds."""
-    return _of_corpus(evaluated, frame(runs.pairs(evaluated), parts=INTERVAL))
+    return _table_of_corpus(evaluated, frame(runs.pairs(evaluated), parts=INTERVAL))
 
 
 def evaluation_and_comparisons(evaluated: EvaluatedRuns) -> pd.DataFrame:
@@ -157,10 +157,10 @@ def evaluation_by_query(evaluated: EvaluatedRuns) -> pd.DataFrame:
         for tag, by_convention in evaluated.evaluations.items()
         for convention in by_convention
     ]
-    return _of_corpus(evaluated, frame(tables, figure="measure", parts=("value",)))
+    return _table_of_corpus(evaluated, frame(tables, figure="measure", parts=("value",)))
 
 
-def _of_corpus(evaluated: EvaluatedRuns, table: pd.DataFrame) -> pd.DataFrame:
+def _table_of_corpus(evaluated: EvaluatedRuns, table: pd.DataFrame) -> pd.DataFrame:
     """The table with the version of the corpus, if it has several, and the programs that measured."""
     if evaluated.corpus is None or table.empty:
         return table
@@ -207,7 +207,7 @@ def rankings(runs: Mapping[str, Mapping[str, Ranking]]) -> pd.DataFrame:
         for rank, doc in enumerate(ranking, start=1)
     ]
     columns = ["query_id", "doc_id", "rank", "score", "run"]
-    return pd.DataFrame(rows, columns=columns) if rows else without_rows(columns)
+    return pd.DataFrame(rows, columns=columns) if rows else empty_table(columns)
 
 
 def pool(drawn_pool: Pool) -> pd.DataFrame:

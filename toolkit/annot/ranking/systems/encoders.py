@@ -299,7 +299,7 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
     loaded = load(folder)
     inputs = [tokens_in_context(loaded, paper) for paper in papers]
     lengths = [len(tokens) for tokens, _ in inputs]
-    return _in_batches(
+    return _read_in_batches(
         lengths, BATCH, lambda some: map(_numpy, sentence_means(loaded, [inputs[place] for place in some])), advance
     )
 
@@ -307,13 +307,13 @@ def encode_in_context(folder: Path, papers: Sequence[Paper], *, advance: Advance
 def _pooled(loaded: LoadedModel, reading: Reading, texts: Sequence[str], advance: Advance, *, batch: int) -> Matrix:
     tokens = text_tokens(loaded, texts)
     lengths = [len(text) for text in tokens]
-    rows = _in_batches(
+    rows = _read_in_batches(
         lengths, batch, lambda some: _numpy(pooled(loaded, [tokens[place] for place in some], reading)), advance
     )
     return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
 
-def _in_batches(
+def _read_in_batches(
     lengths: Sequence[int], size: int, read: Callable[[Sequence[int]], Iterable[Matrix]], advance: Advance
 ) -> list[Matrix]:
     """Results of `read` for each place; texts of like length are read together."""

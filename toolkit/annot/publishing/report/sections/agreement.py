@@ -110,7 +110,7 @@ def tables(
         yield all_coefficients(agreement, words)
 
 
-def _with_care(agreement: estimates.AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
+def _needing_care(agreement: estimates.AgreementTable, names: Iterable[str]) -> tuple[str, ...]:
     """Coefficients and queries that need care, and why."""
     cautions: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for query in agreement.queries:
@@ -180,7 +180,7 @@ def headline(
             ),
         ],
         caption="agreement.headline",
-        notes=(*_with_care(agreement, agreement.headline), *sentences("agreement.of_a_sample", table=agreement)),
+        notes=(*_needing_care(agreement, agreement.headline), *sentences("agreement.of_a_sample", table=agreement)),
     )
 
 
@@ -211,7 +211,7 @@ def all_coefficients(
         ],
         caption="agreement.every",
         options=" --all",
-        notes=(*_with_care(agreement, agreement.distinct), *sentences("agreement.of_a_sample", table=agreement)),
+        notes=(*_needing_care(agreement, agreement.distinct), *sentences("agreement.of_a_sample", table=agreement)),
     )
 
 

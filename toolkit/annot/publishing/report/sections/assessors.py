@@ -87,7 +87,7 @@ def tables(
     Measurements without data have no table.
     """
     comparison = analysis.diagnosed
-    for block in (*_grades(comparison, words), *_why(comparison, queries, words), *_work(analysis, words)):
+    for block in (*_grades(comparison, words), *_reason_tables(comparison, queries, words), *_work(analysis, words)):
         if block.rows:
             cut = _cut(MOST_ROWS, len(block.rows), "rows")
             yield replace(block, rows=block.rows[:MOST_ROWS], notes=(*block.notes, *cut))
@@ -103,7 +103,7 @@ def findings(analysis: AssessorAnalysis, words: StudyVocabulary) -> tuple[str, .
 def changes(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
     changed = [drift for drift in analysis.drifts if drift.changed]
-    beyond = [drift for drift in analysis.drifts if _beyond(drift)]
+    beyond = [drift for drift in analysis.drifts if _is_undetectable(drift)]
     needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in analysis.drifts) or len(analysis.drifts))
     return sentences(
         "assessors.changes",
@@ -194,7 +194,7 @@ def _grades(comparison: AssessorComparison, words: StudyVocabulary) -> Iterator[
     )
 
 
-def _why(comparison: AssessorComparison, queries: Collection[str], words: StudyVocabulary) -> Iterator[Table]:
+def _reason_tables(comparison: AssessorComparison, queries: Collection[str], words: StudyVocabulary) -> Iterator[Table]:
     """Parts of disagreement, and the hardest candidates: of all queries, or all that are known of some."""
     yield _table(
         "parts",
@@ -322,7 +322,7 @@ def _detectable_range(analysis: AssessorAnalysis) -> list[tuple[str, str]]:
     return figures
 
 
-def _beyond(drift: Drift) -> bool:
+def _is_undetectable(drift: Drift) -> bool:
     """True if it was tested, but no change of any size could have been found."""
     return bool(drift.levels) and isinstance(drift.detectable, Undefined)
 
@@ -508,8 +508,8 @@ def trials_appendix(study: Study) -> Iterator[Chapter]:
     trained = list(recorded_against_gold(on_record, TRAIN))
     hidden = list(recorded_against_gold(on_record, HIDDEN))
     blocks = [
-        *([_against_gold("training", "Gold pairs", "gold", trained, study.words, verdict=True)] if trained else []),
-        *([_against_gold("hidden-gold", "Hidden pairs", "hidden", hidden, study.words)] if hidden else []),
+        *([_gold_table("training", "Gold pairs", "gold", trained, study.words, verdict=True)] if trained else []),
+        *([_gold_table("hidden-gold", "Hidden pairs", "hidden", hidden, study.words)] if hidden else []),
     ]
     if blocks:
         text = sentences("trials.against_gold", words=study.words, trained=trained, hidden=hidden, level=study.level)
@@ -520,7 +520,7 @@ def trials_appendix(study: Study) -> Iterator[Chapter]:
         yield Chapter("substudy", "Sub-study on full texts", text, tuple(_substudy(substudy, study.words)))
 
 
-def _against_gold(
+def _gold_table(
     name: str, heading: str, gold: str, rows: Sequence[_Trial], words: StudyVocabulary, *, verdict: bool = False
 ) -> Table:
     return table(

@@ -20,7 +20,7 @@ from annot.labelstudio.tasks import grade_text
 from annot.measuring.agreement.estimates import TOGETHER
 from annot.measuring.sampled.grades import GradeCounts, by_grade, share_of
 from annot.measuring.sampled_study import grade_counts
-from annot.pools.drawn_pools import came_to, facts_of
+from annot.pools.drawn_pools import facts_of, methods_by_document
 from annot.publishing.report import figures
 from annot.publishing.report.cells import ESTIMATED, MEAN, SHARE, Number, measured
 from annot.publishing.report.side_by_side import judged_versions, screens_of, side_by_side, text_cell, with_judged_texts
@@ -183,7 +183,7 @@ def _pools(study: Study) -> Chapter:
 
 def shared(pools: Mapping[str, Pool]) -> Iterator[Figure]:
     """Documents that several methods came to, if there are several methods."""
-    came = Counter(methods for pool in pools.values() for methods in came_to(pool))
+    came = Counter(methods for pool in pools.values() for methods in methods_by_document(pool))
     order = [method for method in _methods(pools) if any(method in methods for methods in came)]
     if len(order) > 1:
         bars = figures.overlap(came, order=order, most=MOST_OVERLAPS, unit="documents")
@@ -193,14 +193,14 @@ def shared(pools: Mapping[str, Pool]) -> Iterator[Figure]:
 
 def drawing(pools: Mapping[str, Pool]) -> Figure:
     """Each pool by the method that added its documents."""
-    bars = _by_method(pools)
+    bars = _sources_by_method(pools)
     drawn = figures.stacked_bars(bars, order=_methods(pools), unit="documents")
     return picture("pools", drawn, "collection.pools_", bars=bars)
 
 
 def sizes(pools: Mapping[str, Pool]) -> Table:
     """Table of the pools: a row for each pool, the total below, and a column for each method."""
-    bars = _by_method(pools)
+    bars = _sources_by_method(pools)
     return table(
         "pool-sizes",
         [("together", sum(bars.values(), Counter())), *bars.items()],
@@ -214,7 +214,7 @@ def sizes(pools: Mapping[str, Pool]) -> Table:
     )
 
 
-def _by_method(pools: Mapping[str, Pool]) -> dict[str, Counter[str]]:
+def _sources_by_method(pools: Mapping[str, Pool]) -> dict[str, Counter[str]]:
     return {name: Counter(entry.drawn.method for entry in pool.entries) for name, pool in pools.items()}
 
 
@@ -288,7 +288,7 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
         counts = {"pairs": len(study.decisions), "queries": len(queries)}
         counts["papers"] = len({study.snapshot.topics[name] for name in queries})
         text = sentences("grades.settled", words=study.words, sampled=study.grade_counts is not None, **counts)
-        tables = (_per_query(study), *_across_facets(study), *_cited(study))
+        tables = (_per_query(study), *_tables_across_facets(study), *_cited(study))
         yield Chapter("final-grades", "Final grades", text, tables)
 
 
@@ -323,13 +323,15 @@ def _final(study: Study) -> dict[str, ByQuery]:
         graded = ((decision.query_id, facet_of[decision.query_id], decision.grade) for decision in study.decisions)
         final |= _counted(graded)
     else:
-        final |= _by_facet(study.grade_counts, facet_of)
+        final |= _counts_by_facet(study.grade_counts, facet_of)
     if len(final) > 1:
         final[TOGETHER] = {query_id: counts for by_query in final.values() for query_id, counts in by_query.items()}
     return final
 
 
-def _by_facet(counts: Mapping[str, GradeCounts], facet_of: Mapping[str, str]) -> dict[str, dict[str, GradeCounts]]:
+def _counts_by_facet(
+    counts: Mapping[str, GradeCounts], facet_of: Mapping[str, str]
+) -> dict[str, dict[str, GradeCounts]]:
     return nested((facet_of[query_id], query_id, pool) for query_id, pool in sorted(counts.items()))
 
 
@@ -375,7 +377,9 @@ def _graded(
 def _per_query(study: Study) -> Table:
     """The documents of a query that have at least a grade."""
     final, grades = _final(study), study.settings.scale.grades
-    counts = {(facet, least): _at_least(graded, least) for facet, graded in final.items() for least in grades[1:]}
+    counts = {
+        (facet, least): _documents_at_least(graded, least) for facet, graded in final.items() for least in grades[1:]
+    }
 
     def at_least(row: tuple[str, int]) -> str:
         return _named(study, row[1]) if study.words.binary else f"{row[1]} or higher"
@@ -402,7 +406,7 @@ def _per_query(study: Study) -> Table:
     )
 
 
-def _across_facets(study: Study) -> Iterator[Table]:
+def _tables_across_facets(study: Study) -> Iterator[Table]:
     """Number of candidates with each two grades, for two facets of one paper."""
     paper_of = {query.query_id: (query.topic_id, query.facet) for query in study.queries}
     graded: dict[str, dict[tuple[str, str], int]] = {}
@@ -413,10 +417,10 @@ def _across_facets(study: Study) -> Iterator[Table]:
         shared = sorted(graded[first].keys() & graded[second].keys())
         if shared:
             counts = Counter((graded[first][pair], graded[second][pair]) for pair in shared)
-            yield _across(first, second, counts, study, papers=len({paper for paper, _ in shared}))
+            yield _table_across(first, second, counts, study, papers=len({paper for paper, _ in shared}))
 
 
-def _across(first: str, second: str, counts: Counter[tuple[int, int]], study: Study, *, papers: int) -> Table:
+def _table_across(first: str, second: str, counts: Counter[tuple[int, int]], study: Study, *, papers: int) -> Table:
     grades = study.settings.scale.grades
     return table(
         f"{first}-and-{second}",
@@ -454,7 +458,7 @@ def _cited(study: Study) -> Iterator[Table]:
             if citing == paper_id
         }
         facet_of = {query_id: facet for query_id, (_, facet) in paper_of.items()}
-        counts = _by_facet(grade_counts(study.snapshot, pairs), facet_of)
+        counts = _counts_by_facet(grade_counts(study.snapshot, pairs), facet_of)
     if counts:
         lowest, second, *_ = study.settings.scale.grades
         together = [Column[_Graded](f"{lowest} or {second}", lambda row: _share_of(row[1], (lowest, second), study))]
@@ -490,7 +494,7 @@ def _share_of(by_query: ByQuery, grades: Sequence[int], study: Study) -> Number:
     return measured(share_of_counts(hits, sizes, level=study.level, topics=papers), SHARE)
 
 
-def _at_least(by_query: ByQuery, least: int) -> Array:
+def _documents_at_least(by_query: ByQuery, least: int) -> Array:
     """Documents with a grade or a higher one, for each query."""
     if pools := _estimated(by_query):
         return np.asarray(by_grade(pools)[:, least:].sum(axis=1))

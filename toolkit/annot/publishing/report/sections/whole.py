@@ -12,7 +12,7 @@ from annot.base.stats.values import Undefined
 from annot.measuring.measured import primary_of
 from annot.publishing.report import verdict
 from annot.publishing.report.cells import WIDEST
-from annot.publishing.report.notices import RESTS_ON, notices, untrue_verdict
+from annot.publishing.report.notices import RESTS_ON, notices, verdict_if_untrue
 from annot.publishing.report.sections import agreement, assessors, collection, over_time, runs
 from annot.publishing.report.sections.agreement import alpha, disputed
 from annot.publishing.report.sections.assessors import values_of_order
@@ -194,7 +194,7 @@ def answers(study: Study, values: Mapping[str, object] | None = None) -> tuple[R
     return tuple(
         Reply(
             question,
-            (name in VERDICTS and untrue_verdict(study.findings, RESTS_ON[name]))
+            (name in VERDICTS and verdict_if_untrue(study.findings, RESTS_ON[name]))
             or sentence(f"answers.{name}_verdict", **values),
             (*notices(study.findings, RESTS_ON[name], study.words), *sentences(f"answers.{name}", **values)),
         )
