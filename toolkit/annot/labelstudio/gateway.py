@@ -410,8 +410,7 @@ def deliver(
     present = server.tasks_of(project_id) if listed is None else tuple(listed)
     last = max(stale, key=lambda task: task.task_id, default=None)
     if last is not None:
-        server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
-        present = tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
+        present = _delete_all_but(last, server, project_id, stale)
     forgotten = _delete_forgotten(server, project_id, present, answered)
     keys_there = {task.key for task in present} - {task.key for task in forgotten}
     by_key = {task["data"][KEY]: task for task in tasks}
@@ -431,6 +430,14 @@ def deliver(
     withdrawn = {task.key for task in stale} - {task.key for task in present}
     renewed = len(withdrawn & missing.keys())
     return Delivery(task_ids, len(missing) - renewed, len(spared), len(forgotten), updated, renewed)
+
+
+def _delete_all_but(
+    last: StudioTask, server: Gateway, project_id: int, stale: Sequence[StudioTask]
+) -> tuple[StudioTask, ...]:
+    """Delete the unanswered of these tasks but for the last; the tasks of the project then, without the last."""
+    server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
+    return tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
 
 
 def _delete_forgotten(

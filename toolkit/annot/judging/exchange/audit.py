@@ -386,9 +386,14 @@ def _guidelines_findings(ws: Workspace, project: Project, audited: AuditedProjec
         if pair_key(*question) in waiting
         and displays.get(sha256, {}).get("guidelines") != [None, *sent(question, [own_screen])][-1]
     ]
-    for kind, questions in {"unknown guidelines": unknown, "earlier guidelines": earlier}.items():
-        if questions:
-            yield _finding_about(kind, audited.person, sorted(" ".join(question.pair) for question in questions))
+    yield from _findings_about("unknown guidelines", audited, unknown)
+    yield from _findings_about("earlier guidelines", audited, earlier)
+
+
+def _findings_about(kind: str, audited: AuditedProject, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
+    """The finding about these questions; nothing without any."""
+    if questions:
+        yield _finding_about(kind, audited.person, sorted(" ".join(question.pair) for question in questions))
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:

@@ -179,10 +179,10 @@ def _send(
                 note_opinions(session, person, _opinions_on_server(outgoing, listed, ids), sent_at=since)
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
                 staying = {task.key for task in listed} - {task.key for task in stale}
-                ended = (question for question in noted if question not in outgoing.tasks)
-                lost = [question for question in ended if disputes or question.doc_id in gone]
-                lost = [question for question in lost if pair_key(*question) not in staying]
-                projects.forget_tasks(session, project.project, lost)
+                ended = noted.keys() - outgoing.tasks.keys()
+                projects.forget_tasks(
+                    session, project.project, _lost_questions(ended, staying, None if disputes else gone)
+                )
         withdrawn = stale if disputes else []
         # A dispute that was opened again is another one; a pair that moved in the order is the same.
         new, updated = delivery.sent, delivery.updated
@@ -273,6 +273,22 @@ def _opinions_on_server(
     }
 
 
+def _lost_questions(
+    ended: Iterable[PairKey], staying: Collection[str | None], gone: Collection[str] | None
+) -> list[PairKey]:
+    """The questions without a task on the server, and with a withdrawn document; None takes every document."""
+    of_them = (question for question in ended if gone is None or question.doc_id in gone)
+    return [question for question in of_them if pair_key(*question) not in staying]
+
+
+def _tasks_of_withdrawn(
+    tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]
+) -> set[int]:
+    """The server's numbers of the tasks about withdrawn documents."""
+    keys = {key for key, question in questions.items() if question.doc_id in gone}
+    return {task.task_id for task in tasks if task.key in keys}
+
+
 def _stale(
     listed: Sequence[StudioTask],
     outgoing: OutgoingProject,
@@ -299,6 +315,5 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
-    withdrawn = {key for key, question in questions.items() if question.doc_id in gone}
-    stale |= {task.task_id for task in waiting if task.key in withdrawn}
+    stale |= _tasks_of_withdrawn(waiting, questions, gone)
     return [task for task in listed if task.task_id in stale]
