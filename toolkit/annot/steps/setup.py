@@ -22,7 +22,7 @@ from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
 from annot.store import database, people, projects
 from annot.study.backups import BACKUPS, missing_part
-from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file, write_setting
 
 # ----------------------------------------------------------------------------------------------------------------------
 # New studies: the settings file with every section explained, the folders, the empty store.
@@ -246,9 +246,7 @@ def _refuse_once_sent(ws: Workspace, *, shared: bool) -> None:
 def _keep_isolation(ws: Workspace, *, tell: Callable[[str], None]) -> None:
     """Write the mode of the study to annot.toml."""
     path, mode = ws.root / SETTINGS_FILE, ws.settings.judging.isolation
-    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
-    document.setdefault("judging", tomlkit.table())["isolation"] = mode
-    write_file(path, tomlkit.dumps(document))
+    write_setting(path, "judging", "isolation", mode)
     tell(f'annot.toml: isolation = "{mode}" now')
 
 

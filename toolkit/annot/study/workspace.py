@@ -445,6 +445,15 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
         raise
 
 
+def write_setting(path: Path, section: str, name: str, value: str | bool) -> None:
+    """Change one setting in the annot.toml at `path`; all else in it, comments too, stays as it is."""
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+    table: Any = document.setdefault(section, tomlkit.table())
+    if table.get(name) != value:
+        table[name] = value
+        write_file(path, tomlkit.dumps(document))
+
+
 def write_manifest(path: Path, *, files: Iterable[Path], inputs: Mapping[str, str], facts: Mapping[str, Any]) -> None:
     """Write the manifest of a step: its files with their SHA-256, its inputs' hashes, and its facts.
 
