@@ -211,8 +211,7 @@ def _owners(ws: Workspace, port: int | None) -> dict[str | None, Sequence[Assess
     In mode `server`, someone who has left is among them as long as their server is there.
     """
     in_use = servers.open_servers(ws)
-    with ws.reading() as session:
-        assessors = people.read_assessors(session)
+    assessors = ws.read(people.read_assessors)
     everyone = [person for person in assessors if person.left_on is None or person.assessor in in_use]
     if not servers.isolated(ws):
         return {None: everyone}
@@ -274,8 +273,7 @@ def _check_domain(ws: Workspace, domain: Front, names: Sequence[str | None], *, 
 
 def _is_pulled(ws: Workspace, person: str) -> bool:
     """True if the person's server has no answers that are not on record."""
-    with ws.reading() as session:
-        sent = [project for project in projects.sent_projects(session) if project.assessor == person]
+    sent = [project for project in ws.read(projects.sent_projects) if project.assessor == person]
     with servers.connect(ws, person=person) as gateway:
         identity = gateway.identity()
         return not any(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import tomlkit
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from annot.store.database import Store
     from annot.store.models import Session
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Doors: places outside its folder that a study's files name, and the permission of the owner of this machine.
@@ -338,6 +340,16 @@ class Workspace:
         """A transaction that changes the working state: all of it is kept at the end, or nothing after an error."""
         with self.store() as store, store.begin() as session:
             yield session
+
+    def read(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Result of a function that reads the working state, in a transaction of its own."""
+        with self.reading() as session:
+            return function(session, *args, **kwargs)
+
+    def write(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Result of a function that changes the working state, in a transaction of its own."""
+        with self.writing() as session:
+            return function(session, *args, **kwargs)
 
     @property
     def machine(self) -> MachineSettings:
