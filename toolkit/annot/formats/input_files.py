@@ -25,7 +25,6 @@ from typing import IO, Any, NamedTuple, TextIO, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
-from annot.base.libraries import pq, pyarrow
 from annot.base.names import near, shown
 from annot.base.records import Gold
 
@@ -121,6 +120,9 @@ def check_unpacked(path: Path) -> None:
 
 def open_parquet(path: Path, *, hint: str | None) -> Any:
     """The Parquet file, open. Raises InputError, with the hint, if it is none."""
+    # `annot status` reads no Parquet, and loads as few modules as it can.
+    from annot.base.libraries import pq, pyarrow
+
     try:
         return pq.ParquetFile(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
