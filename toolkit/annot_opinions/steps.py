@@ -169,15 +169,13 @@ def ask(
         with watch() as advance:
             requester = asyncio.run(go(advance))
         with study.reading() as session:
-            calls = stored.read_calls(session, name)
-            current, _ = on_record.on_judged_texts(session, calls)
-            standing = on_record.status_of(ws, session, stored.read_asked_model(session, name), calls)
+            opinion = on_record.OpinionOnRecord(ws, session, stored.read_asked_model(session, name))
             judged = pools.sample_judged_since(session) is not None
     open_pairs = {(*question.pair, question.repeat) for question in questions}
-    settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in stored.opinions_from(current))
+    settled = sum((*answer.pair, answer.repeat) in open_pairs for answer in opinion.settled)
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(requester.refused.items()))
     return AskedOpinion(
-        standing,
+        opinion.standing,
         len(questions),
         settled,
         requester.readable,
@@ -188,7 +186,7 @@ def ask(
         (
             *ready.notes,
             *([f"an answer that could not be read: {requester.unreadable}"] if requester.unreadable else []),
-            *on_record.changes_of_model(calls),
+            *on_record.changes_of_model(opinion.calls),
             *_predicting(ws, name, selection, judged),
         ),
     )
@@ -430,27 +428,23 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
     is shown before all pairs are settled; it goes on record.
     """
     with ws.writing() as session:
-        record = stored.read_asked_model(session, name)
+        opinion = on_record.OpinionOnRecord(ws, session, stored.read_asked_model(session, name))
         if (reason := on_record.check_early(ws, session, "shown", why=before_judging)) is not None:
             on_record.note_early(session, name, "shown", reason)
-        current, others = (
-            list(stored.opinions_from(calls))
-            for calls in on_record.on_judged_texts(session, stored.read_calls(session, name))
-        )
     grades = {
-        pair: [opinion.grade for opinion in several if opinion.grade is not None]
-        for pair, several in groupby(current, key=attrgetter("pair"))
+        pair: [answer.grade for answer in several if answer.grade is not None]
+        for pair, several in groupby(opinion.settled, key=attrgetter("pair"))
     }
     qrels = [
         Qrel(query_id, doc_id, median_low(grades_of_pair))
         for (query_id, doc_id), grades_of_pair in grades.items()
         if grades_of_pair
     ]
-    model = re.sub(r"\s+", "_", record.model)
+    model = re.sub(r"\s+", "_", opinion.asked.model)
     path = ws.inside(ws.exports / "opinions", f"{name}.qrels")
     write_file(path, write_qrels(qrels, source=f"{MODEL_MARK}{model}"))
-    set_aside = {opinion.pair for opinion in others} - grades.keys()
-    return WrittenOpinion(path, record.model, len(qrels), len(grades) - len(qrels), len(set_aside))
+    set_aside = {answer.pair for answer in opinion.set_aside} - grades.keys()
+    return WrittenOpinion(path, opinion.asked.model, len(qrels), len(grades) - len(qrels), len(set_aside))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
