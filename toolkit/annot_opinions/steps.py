@@ -225,14 +225,14 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         waiting = waiting_pairs(session)
         before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
         gone = pools.withdrawn_ids(session)
-        gold = _staying(trials.read_gold(session), gone)
+        gold = [row for row in trials.read_gold(session) if row.doc_id not in gone]
         facets = {query.query_id: query.facet for query in pools.read_queries(session)}
         settings = _settings_of(ws, name)
         asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
         early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
         around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
         recorded = content(session, {display["prompt"] for display in around.values()})
-    pairs = _staying(on_record.selected_pairs(ws, selection), gone)
+    pairs = [pair for pair in on_record.selected_pairs(ws, selection) if pair[1] not in gone]
     examples = _examples_of(name, settings, before, gold, facets, pairs)
     shown_as_examples = {example.pair for example in examples}
     put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
@@ -257,11 +257,6 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         questions = _open_questions(session, pairs, settings, calls, prompts)
     notes = [*_notes_on_texts(put_off, questions, calls)]
     return _Prepared(settings, record, prompts, pairs, questions, notes, asking.longest_answer(settings, calls), early)
-
-
-def _staying(rows: Iterable[Any], gone: Collection[str]) -> list[Any]:
-    """The rows of query, document and more whose documents were not withdrawn."""
-    return [row for row in rows if row[1] not in gone]
 
 
 def _examples_of(

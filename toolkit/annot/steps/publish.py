@@ -468,7 +468,7 @@ def _prepared(
 ) -> _Prepared:
     """Make the files of a release for `folder`, or for the one in it that has the name of the version."""
     ids = [beir.dataset_id(ws.settings.collection.name)]
-    limit: snapshots.Limit = snapshots.whole
+    limit: partial[snapshots.Snapshot] | None = None
     if version is not None:
         if (folder / released_files.SUMS_FILE).is_file():
             raise InputError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -35,7 +34,6 @@ from annot.store.answers import (
     sources_of_judgements,
 )
 from annot.store.models import (
-    CorpusVersion,
     ImportedSource,
     Notice,
     Plan,
@@ -43,7 +41,6 @@ from annot.store.models import (
     Project,
     Session,
     StoredRun,
-    WithdrawnDocument,
 )
 from annot.store.people import read_notices
 from annot.store.pools import (
@@ -207,20 +204,14 @@ def read_snapshot(ws: Workspace) -> Snapshot:
         return snapshot_of(session, ws)
 
 
-Limit = Callable[[Session, Snapshot], Snapshot]
-"""Function that limits a study to a part of it."""
-
-
-def whole(_session: Session, snapshot: Snapshot) -> Snapshot:
-    """The study without any limit."""
-    return snapshot
-
-
-def read_for_release(ws: Workspace, limit: Limit = whole) -> tuple[Snapshot, ReleaseRecords]:
-    """The snapshot and the further records of a release, in one transaction. Raises MissingInput without any
-    judgement."""
+def read_for_release(
+    ws: Workspace, limit: Callable[[Session, Snapshot], Snapshot] | None
+) -> tuple[Snapshot, ReleaseRecords]:
+    """The snapshot, limited to a part of the study if a function is given, and the further records of a release, in one
+    transaction. Raises MissingInput without any judgement."""
     with ws.reading() as session:
-        snapshot = limit(session, snapshot_of(session, ws))
+        snapshot = snapshot_of(session, ws)
+        snapshot = limit(session, snapshot) if limit else snapshot
         refuse_unjudged(snapshot)
         recorded: tuple[SourcedAnswer[Any], ...] = (*JUDGEMENTS.read(session), *ADJUDICATIONS.read(session))
         return snapshot, ReleaseRecords(
@@ -392,10 +383,9 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
     texts = {version.version: version.qrels for version in versions[:-1] if version.qrels is not None}
     if waiting := [version for version in versions[:-1] if version.qrels is None]:
         outcome = outcome_of(session, ws.settings)
-        came, gone = versions_of_pairs(session), read_withdrawn(session)
         unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
         for version in waiting:
-            has = partial(has_pair, versions, came, gone, version.version)
+            has = pairs_in(session, version.version)
             planned = filter(has, outcome.planned)
             if outcome.decisions and unfinished.isdisjoint(planned):
                 qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
@@ -404,40 +394,27 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
-def versions_of_pairs(session: Session) -> dict[Pair, str | None]:
-    """Version of the corpus with which each pair came into the pools; None is the first."""
-    corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
-    return {
-        (query.query_id, doc_id): corpus
-        for query in read_queries(session)
-        for doc_id, corpus in corpora.get(query.topic_id, {}).items()
-    }
-
-
-def documents_in(session: Session, version: str) -> dict[str, tuple[str, ...]]:
-    """Documents of the pools in a version of the corpus, by query, in the order drawn.
-
-    Raises InputError for a version that is not on record.
-    """
+def pairs_in(session: Session, version: str) -> Callable[[Pair], bool]:
+    """Function that is true for the pairs of a version of the corpus: they came before or with it, and their documents
+    are not withdrawn in it. Raises InputError for a version that is not on record."""
     versions = read_corpus_versions(session)
-    check_name(version, [one.version for one in versions], what="--corpus")
-    has = partial(has_pair, versions, versions_of_pairs(session), read_withdrawn(session), version)
+    check_name(version, [recorded.version for recorded in versions], what="--corpus")
+    gone = {row.doc_id for row in read_withdrawn(session).values() if not is_after(versions, row.version, version)}
+    corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
+    later = {
+        (query.query_id, doc_id)
+        for query in read_queries(session)
+        for doc_id, came_with in corpora.get(query.topic_id, {}).items()
+        if came_with is not None and is_after(versions, came_with, version)
+    }
+    return lambda pair: pair not in later and pair[1] not in gone
+
+
+def documents_in(session: Session, has: Callable[[Pair], bool]) -> dict[str, tuple[str, ...]]:
+    """Documents of the pools in pairs of a version of the corpus, by query, in the order drawn."""
     documents = documents_by_query(session, withdrawn=True)
     of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
     return {name: docs for name, docs in of_version.items() if docs}
-
-
-def has_pair(
-    versions: tuple[CorpusVersion, ...],
-    came: Mapping[Pair, str | None],
-    withdrawn: Mapping[str, WithdrawnDocument],
-    version: str,
-    pair: Pair,
-) -> bool:
-    """True if a version of the corpus has the pair: it came before or with it, and is not withdrawn in it."""
-    gone = withdrawn.get(pair[1])
-    left = gone is not None and not is_after(versions, gone.version, version)
-    return not left and not is_after(versions, came.get(pair), version)
 
 
 def refuse_qrels_of_models(ws: Workspace) -> None:
