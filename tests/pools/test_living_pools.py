@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -276,7 +277,7 @@ def test_all_are_ranked_once_as_deep_as_enough_new_documents_usually_are() -> No
     assert sorted(named) == sorted(settings) == ["2/bm25", f"2/{CITED}"]
 
 
-def test_pools_from_a_file_say_how_they_grow(tmp_path: Path) -> None:
+def test_pools_from_a_file_say_how_they_grow_by_a_method_or_by_a_second_file(tmp_path: Path) -> None:
     annot_done("init", "study", "--kind", "questions", folder=tmp_path)
     ws = Workspace.open(tmp_path / "study")
     texts = (
@@ -297,11 +298,24 @@ def test_pools_from_a_file_say_how_they_grow(tmp_path: Path) -> None:
         "corpus add new.jsonl --version 2 --reason May",
     ):
         said = annot_done(*words.split(), folder=ws.root)
-    assert said.next[:2] != ["pool", "--grow"]
+    assert said.next == ["import", "FILE", "--as", "judgements"]
     grown = annot_done("pool", "--grow", folder=ws.root)
     command = 'annot pool add --method abs_bm25 --depth NUMBER --grow --reason "WHY"'
     assert "1 pool came from a file without the rule by which it was drawn, and does not grow" in grown.stderr
     assert command in grown.message()
+    other = Workspace.open(copytree(ws.root, tmp_path / "other"))
     annot_done(*shlex.split(command.replace("NUMBER", "4"))[1:], folder=ws.root)
     assert {entry.doc_id for entry in pools_of(ws)["q1"].entries} == {"d0", "d1", "d2", "d3"}
     assert "came from a file" not in annot_done("pool", "--grow", folder=ws.root).stderr
+    # The qrels of the first version stay as they were.
+    (other.root / "second.csv").write_text("query_id,doc_id,assessor,grade\nq1,d3,ann,1\nq1,d2,ann,1\n")
+    said = annot_done("import", "--as", "judgements", "second.csv", folder=other.root)
+    assert {entry.doc_id for entry in pools_of(other)["q1"].entries} == {"d0", "d1", "d2", "d3"}
+    assert said.next == ["qrels"]
+    assert "came from a file" not in annot_done("pool", "--grow", folder=other.root).stderr
+    annot_done("qrels", folder=other.root)
+    assert [
+        [line.split()[2] for line in (other.exports / name).read_text().splitlines()]
+        for name in ("qrels-1.txt", "qrels.txt")
+    ] == [["d0", "d1"], ["d0", "d1", "d2", "d3"]]
+    annot_done("check", "pools", folder=other.root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
@@ -13,6 +14,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
 from annot.store.models import Session, StoredRound
+from annot.store.papers import ids_after
 from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
@@ -192,6 +194,7 @@ class Stage:
             queries=len(self.queries),
             pooled=len(pooled),
             to_grow=self._version_to_grow() if here else "",
+            to_import="" if here else self._version_to_import(),
             seats=missing_people if here and not planned else 0,
             planned=len(self.planned),
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
@@ -221,6 +224,15 @@ class Stage:
         ruled = (pool for pool in drawn if pool.per_method and pool.ranking_depth)
         later = any(is_after(versions, newest, pool.of_corpus) for pool in ruled)
         return newest if later else ""
+
+    def _version_to_import(self) -> str:
+        """Newest version of the corpus, if pools that came with judgements have none of its new documents; else
+        empty."""
+        versions = read_corpus_versions(self.session)
+        if not (versions and self.ws.has_corpus):
+            return ""
+        new = {*ids_after(self.ws.corpus, versions[-1].after)}
+        return versions[-1].version if new and new.isdisjoint(chain.from_iterable(self.documents.values())) else ""
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""

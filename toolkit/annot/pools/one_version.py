@@ -37,7 +37,7 @@ def limited(session: Session, whole: Snapshot, corpus: str) -> Snapshot:
 
     Queries without documents in an earlier version are not among its queries, and leave its folds.
     """
-    versions, has = read_corpus_versions(session), pairs_in(session, corpus)
+    versions, has = read_corpus_versions(session), pairs_in(session, whole.ws, corpus)
     later, documents = versions[whole.corpora.index(corpus) + 1 :], documents_in(session, has)
     queries = tuple(query for query in whole.queries if query.query_id in documents or not later)
     topics, names = {query.topic_id for query in queries}, {query.query_id for query in queries}

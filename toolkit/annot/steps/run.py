@@ -147,7 +147,7 @@ def _inputs(
         if corpus is None:
             documents = pools.documents_by_query(session)
         else:
-            documents = documents_in(session, pairs_in(session, corpus))
+            documents = documents_in(session, pairs_in(session, ws, corpus))
         queries = [query for query in pools.read_queries(session) if query.query_id in documents]
         texts = pools.read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}

@@ -42,6 +42,7 @@ from annot.store.models import (
     Session,
     StoredRun,
 )
+from annot.store.papers import ids_after
 from annot.store.people import read_notices
 from annot.store.pools import (
     documents_by_query,
@@ -385,7 +386,7 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
         outcome = outcome_of(session, ws.settings)
         unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
         for version in waiting:
-            has = pairs_in(session, version.version)
+            has = pairs_in(session, ws, version.version)
             planned = filter(has, outcome.planned)
             if outcome.decisions and unfinished.isdisjoint(planned):
                 qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
@@ -394,12 +395,15 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
-def pairs_in(session: Session, version: str) -> Callable[[Pair], bool]:
-    """Function that is true for the pairs of a version of the corpus: they came before or with it, and their documents
-    are not withdrawn in it. Raises InputError for a version that is not on record."""
+def pairs_in(session: Session, ws: Workspace, version: str) -> Callable[[Pair], bool]:
+    """Function that is true for the pairs of a version of the corpus: they and their documents came before or with it,
+    and these are not withdrawn in it. Raises InputError for a version that is not on record."""
     versions = read_corpus_versions(session)
-    check_name(version, [recorded.version for recorded in versions], what="--corpus")
+    names = [recorded.version for recorded in versions]
+    check_name(version, names, what="--corpus")
     gone = {row.doc_id for row in read_withdrawn(session).values() if not is_after(versions, row.version, version)}
+    for following in versions[names.index(version) + 1 :][:1] if ws.has_corpus else ():
+        gone.update(ids_after(ws.corpus, following.after))
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
     later = {
         (query.query_id, doc_id)
