@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -246,6 +248,34 @@ def test_a_version_that_is_added_twice_is_there_once(second: Workspace) -> None:
     grow(second)
     for grown in pools_of(second).values():
         assert {doc_id for addition in grown.additions for doc_id in addition.documents} == {*NEW, "late-1"}
+
+
+@pytest.mark.postgres
+def test_two_additions_at_once_on_a_server_make_one_version_of_both(
+    ws: Workspace, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process has papers of its own; the second waits for the first, and continues its version."""
+    annot_done("backup", str(tmp_path / "study.zip"), folder=ws.root)
+    monkeypatch.setenv("ANNOT_DATABASE", postgres_url)
+    annot_done("restore", str(tmp_path / "study.zip"), "shared", folder=tmp_path)
+    shared = Workspace.open(tmp_path / "shared")
+    files = [six(shared), six(shared, ["late-1", "late-2"])]
+    command = [sys.executable, "-c", "from annot.cli.main import run; run()", "corpus", "add"]
+    words = ["--version", "2027", "--first", "2026", "--reason", "May", "--wait", "300"]
+    started = [
+        subprocess.Popen([*command, file.name, *words], cwd=shared.root, stderr=subprocess.PIPE, text=True)
+        for file in files
+    ]
+    ended = [(process.communicate(timeout=300)[1], process.returncode) for process in started]
+    assert [code for _, code in ended] == [0, 0], ended
+    with shared.reading() as session:
+        assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]
+    ids = [paper.paper_id for paper in read_papers(shared.corpus)]
+    assert sorted(ids[-8:]) == sorted([*NEW, "late-1", "late-2"])
+    grow(shared)
+    for grown in pools_of(shared).values():
+        assert {doc_id for addition in grown.additions for doc_id in addition.documents} <= {*ids[-8:]}
+    assert drawn_pools.replay(shared, advance=quietly).differences == {}
 
 
 def test_without_pools_all_documents_are_of_the_first_version(tmp_path: Path) -> None:
