@@ -14,7 +14,7 @@ from annot.base.errors import FindingError, InputError
 from annot.base.records import Judgement
 from annot.publishing.release import released_files
 from annot.steps import publish
-from annot.store.answers import JUDGEMENTS, SourcedJudgement
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedJudgement
 from annot.store.papers import read_papers
 from annot.store.people import read_assignments
 from annot.study.workspace import Workspace
@@ -200,12 +200,14 @@ def test_an_old_grade_that_changes_later_keeps_the_earlier_version_from_being_re
 ) -> None:
     """Its qrels stay, and what was released of it; later versions have the new grade."""
     ws = Workspace.open(Path(shutil.copytree(grown.root, tmp_path / "study")))
-    query, _, doc_id, grade = ws.qrels.read_text().splitlines()[0].split()
     with ws.writing() as session:
+        settled = {sourced.record.pair for sourced in ADJUDICATIONS.current(session)}
+        kept = [line.split() for line in ws.qrels_of("1").read_text().splitlines()]
+        query, _, doc_id, grade = next(row for row in kept if (row[0], row[2]) not in settled)
         changed = [
-            SourcedJudgement(replace(judgement, grade=(int(grade) + 1) % 3), "label-studio", "", {})
-            for judgement in JUDGEMENTS.records(session)
-            if judgement.pair == (query, doc_id)
+            sourced._replace(record=replace(sourced.record, grade=(int(grade) + 1) % 3))
+            for sourced in JUDGEMENTS.read(session)
+            if sourced.record.pair == (query, doc_id)
         ]
         JUDGEMENTS.record(session, changed, recorded_at="2031-02-01T00:00:00+00:00")
     annot_done("qrels", folder=ws.root)
