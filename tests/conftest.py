@@ -11,18 +11,21 @@ import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import postgres
 import pytest
 import study_stages
-from annot.base.parallel import Engine
+from annot.base.parallel import Engine as MachineEngine
 from annot.labelstudio import http_client as door
 from annot.publishing.report import figures
+from annot.store import database
 from free_ports import FreePorts, held_ports
 from label_studio_sdk.core import http_client
 from local_cluster import local_cluster
 from needs import unavailable
+from sqlalchemy import URL, Engine, create_engine
 
 pytest_plugins = ["fixtures_studio"]
 
@@ -35,6 +38,21 @@ hypothesis.settings.load_profile("annot")
 door.SAID_AFTER = 3600.0
 # The client waits a second and then two before it asks a server again that is not there.
 http_client.INITIAL_RETRY_DELAY_SECONDS = 0.01
+# A command's process compiles each statement once; tests open hundreds of studies in one process.
+_made: list[Engine] = []
+
+
+def _engine_that_knows_statements(url: URL, **options: Any) -> Engine:
+    """An engine with the dialect, and so with the compiled statements, of the first one of a file."""
+    engine = create_engine(url, **options)
+    if url.get_backend_name() == "sqlite":
+        first, *_ = _made or [engine]
+        _made[:] = [first]
+        engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
+    return engine
+
+
+database.create_engine = _engine_that_knows_statements  # type: ignore[assignment]
 # Whoever starts the tests in the background may have Ctrl-C ignored in all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -118,7 +136,7 @@ def undrawn() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Engine]:
+def cluster() -> Iterator[MachineEngine]:
     """A Dask cluster of two workers that see this machine's files; one that a test kills is started again."""
     with local_cluster() as engine:
         yield engine

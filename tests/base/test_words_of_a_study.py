@@ -8,7 +8,6 @@ from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.publishing.report import commands
 from annot.publishing.report.tables import facet_column
 from annot.study import snapshot
-from annot.study.workspace import vocabulary_of
 from study_stages import copied
 from topic_study import GRADED, OfTopics
 
@@ -39,10 +38,10 @@ def test_a_column_of_query_papers_is_one_of_topics_and_keeps_its_name_in_the_dat
 def test_the_words_of_a_study_follow_from_its_queries_topics_and_scale(tmp_path: Path) -> None:
     binary = copied(OfTopics(), "queried", tmp_path / "binary")
     mixed = copied(OfTopics(scale=GRADED, mixed=True), "queried", tmp_path / "mixed")
-    assert vocabulary_of(binary) == snapshot.read_snapshot(binary).words == OF_TEXTS
-    assert vocabulary_of(mixed) == snapshot.read_snapshot(mixed).words == StudyVocabulary("topic", "document")
+    assert binary.vocabulary == snapshot.read_snapshot(binary).words == OF_TEXTS
+    assert mixed.vocabulary == snapshot.read_snapshot(mixed).words == StudyVocabulary("topic", "document")
 
 
 def test_without_queries_annot_toml_says_whether_facets_are_judged(tmp_path: Path) -> None:
     bare = copied(OfTopics(), "labelled", tmp_path / "bare")
-    assert vocabulary_of(bare) == StudyVocabulary(faceted=False, binary=True)
+    assert bare.vocabulary == StudyVocabulary(faceted=False, binary=True)

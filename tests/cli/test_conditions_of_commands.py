@@ -17,10 +17,9 @@ from annot.publishing.report import tables
 from annot.steps import evaluate, query
 from annot.steps import people as assessor
 from annot.steps import people as invite
-from annot.study import workspace
 from annot_demo import commands, simulated_people
 
-STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"))
+STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"), vocabulary=OF_PAPERS)
 
 
 @pytest.mark.parametrize(("until", "day"), [(None, None), (datetime(2031, 3, 14), date(2031, 3, 14))])
@@ -66,7 +65,6 @@ def test_figures_other_than_the_papers_end_the_comparison_if_it_is_the_same_coll
     found = SimpleNamespace(differing=differing, same_collection=same)
     monkeypatch.setattr(evaluate, "against", lambda *_, **__: found)
     monkeypatch.setattr(evaluate, "beside_paper", lambda *_: "table")
-    monkeypatch.setattr(workspace, "vocabulary_of", lambda _: OF_PAPERS)
     monkeypatch.setattr(evaluate, "describe_against", lambda *_: "text")
     ended = measure.evaluate(STUDY, against=Path("paper.csv")).finding
     assert (None if ended is None else ended.message) == finding

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from annot.cli.commands import BY_WORDS, COMMANDS, MODULES, CommandEntry, _help_texts, command
+from annot.cli.commands import BY_WORDS, COMMANDS, EVERY_STUDY, MODULES, CommandEntry, _help_texts, command
 from command_line import TREE, annot_done
 
 LOADED = """
@@ -46,6 +46,7 @@ def made() -> set[str]:
 def test_the_list_and_the_functions_agree() -> None:
     assert made() == set(BY_WORDS)
     assert len(BY_WORDS) == sum(map(len, COMMANDS.values()))
+    assert BY_WORDS.keys() >= EVERY_STUDY
 
 
 def test_the_help_that_is_read_from_the_source_is_that_of_the_command() -> None:

@@ -88,9 +88,13 @@ def entry(pmid: str, relevant: str = "", partial: str = "", irrelevant: str = ""
 def test_faults_of_relish_name_the_entry() -> None:
     with pytest.raises(InputError) as caught:
         read_relish(relish(entry("7", "ab", "a"), {"pmid": "8"}, entry("9", "a")), name="r")
-    twice, without = caught.value.faults
-    assert twice == "r: entry 1: document 'a' occurs 2 times"
+    (without,) = caught.value.faults
     assert without.startswith("r: entry 2: no field 'response'")
     with pytest.raises(InputError) as caught:
+        read_relish(relish(entry("7", "ab", "a"), entry("9", "a")), name="r")
+    assert caught.value.faults == ("r: entry 1: document 'a' occurs 2 times",)
+    with pytest.raises(InputError) as caught:
         read_relish(b'"' + b"x" * 60 + b'"', name="r")
-    assert caught.value.faults == ('r: found "' + "x" * 39 + ", expected a list of entries with `pmid` and `response`",)
+    (fault,) = caught.value.faults
+    assert "found 'xxx" in fault
+    assert "expected a valid list" in fault

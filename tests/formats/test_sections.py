@@ -144,7 +144,6 @@ def test_headings_are_counted_by_paper_and_those_without_a_label_come_first() ->
     assert (found.papers, found.unlabelled) == (3, 2)
     assert found.headings[:2] == ((NO_HEADING, "", 1), ("PRACTICE", "", 1))
     assert ("METHODS", "method", 1) in found.headings
-    assert found.writable == ["PRACTICE"]
     again = HeadingCount()
     for _ in range(2):
         again.remember(count.facts)

@@ -68,7 +68,7 @@ class Server:
 def test_on_a_persons_own_server_are_the_person_and_the_lead(ws: Workspace) -> None:
     accounts = {"lead@example.org": 1, "ann@example.org": 5, "old@example.org": 6, "bob@example.org": 7, "x@y.z": 8}
     server: Any = Server(accounts, markers=["[annot:small/judge/a1", "[annot:small/judge/a2", "[annot:small/train/a2"])
-    findings = list(audits._of_own_server(ws, server, "a1", [6]))
+    findings = list(audits._own_server_findings(ws, server, "a1", [6]))
     found = [one.what for one in findings]
     assert [one.count for one in findings] == [1, 1, 2]
     assert [what.split(" is on their")[0] for what in found[:-1]] == [
@@ -197,9 +197,9 @@ def test_answers_by_guidelines_that_nobody_sent_and_open_tasks_beside_old_ones_a
         SimpleNamespace(key=pair_key(*asked), annotations=given) for asked, given in ((D0, (1,)), (D1, ()), (D2, ()))
     ]
     audited: Any = SimpleNamespace(person="a1", tasks=tasks)
-    found = {one.kind: (one.count, one.pairs) for one in audits._of_guidelines(ws, PROJECT, audited)}
+    found = {one.kind: (one.count, one.pairs) for one in audits._guidelines_findings(ws, PROJECT, audited)}
     assert found == {"unknown guidelines": (1, ("p1-method d00",)), "earlier guidelines": (1, ("p1-method d01",))}
-    assert list(audits._of_guidelines(ws, PROJECT._replace(round="train"), audited)) == []
+    assert list(audits._guidelines_findings(ws, PROJECT._replace(round="train"), audited)) == []
 
 
 def test_only_of_judging_it_is_known_when_a_pair_was_settled_and_hidden_gold_was_before(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def audited(ws: Workspace, patch: pytest.MonkeyPatch, *, lost: int, version: str
     patch.setattr(
         audits, "audited_project", lambda ws, gateway, project, **_: there if project.assessor == "a2" else None
     )
-    patch.setattr(audits, "lost_with", lambda ws, project: lost)
+    patch.setattr(audits, "count_lost_answers", lambda ws, project: lost)
     patch.setattr(audits, "of_project", lambda audited, settled: [])
     patch.setattr(audits, "rushed_of", lambda *_: (RUSHED,))
     told: list[tuple[int, int | None]] = []

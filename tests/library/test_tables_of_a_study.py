@@ -138,7 +138,9 @@ def with_papers(folder: Path) -> Path:
 def test_papers_are_read_when_the_table_is_first_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = opened(folder=with_papers(tmp_path))
     asked: list[Path] = []
-    monkeypatch.setattr(opening, "whole_texts", lambda folder: asked.append(folder) or papers.texts_of_papers(folder))
+    monkeypatch.setattr(
+        opening, "texts_of_papers", lambda folder: asked.append(folder) or papers.texts_of_papers(folder)
+    )
     assert '<td class="name" dir="auto">paper of the corpus</td><td>2</td>' in study._repr_html_()
     assert asked == []
     found = study.papers

@@ -109,7 +109,7 @@ def test_runs_do_not_go_beyond_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_row_is_zero_if_every_number_of_it_is() -> None:
-    assert dense._not_zero(np.array([[0, 0], [0, 1], [1, 0], [-1, 2]])).tolist() == [False, True, True, True]
+    assert dense._nonzero_rows(np.array([[0, 0], [0, 1], [1, 0], [-1, 2]])).tolist() == [False, True, True, True]
 
 
 NONE = np.zeros(1)

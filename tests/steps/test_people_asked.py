@@ -51,7 +51,7 @@ def test_comments_are_listed_from_a_moment_on_newest_first(ws: Workspace) -> Non
         answered(ws, position, judged_at=moment, comment=f"of {position}")
 
     def listed(since: str | None) -> list[str]:
-        return [one.comment for one in agreement.listing(ws, since=since)]
+        return [row["comment"] for row in agreement.listing(ws, since=since).records]
 
     assert listed(None) == ["of 12", "of 14", "of 11", "of 13"]
     assert listed("2031-03-02T00:00:00+00:00") == ["of 12", "of 14"]

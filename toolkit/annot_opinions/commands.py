@@ -107,9 +107,8 @@ def opinion_report(
     The first sentence is the verdict: it agrees as people do; it is noisy but fair; it favours a run; it does not
     judge; or there are too few topics to tell, and how many it takes. Runs are those of exports/runs/.
     """
-    from annot.study.workspace import vocabulary_of
 
     from annot_opinions import steps as step
 
     measured = step.measure(ws, name, before_judging=before_judging)
-    return Output(measured, step.describe(measured, vocabulary_of(ws)), tuple(step.notes(ws, measured)))
+    return Output(measured, step.describe(measured, ws.vocabulary), tuple(step.notes(ws, measured)))

@@ -5,10 +5,9 @@ Only modules that ask models, report or publish their opinions, or estimate figu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from annot.base.errors import MissingInput
 from annot.base.names import near
@@ -20,6 +19,7 @@ from annot.store.models import (
     AskedModel,
     ModelCall,
     Session,
+    change_where,
     insert_records,
     read_in_order,
 )
@@ -117,11 +117,10 @@ def read_asked_model(session: Session, name: str) -> AskedModel:
 
 def put_asked_model(session: Session, model: AskedModel) -> None:
     """Record a model under its name, or change that record."""
-    rows, values = OPINION_TABLE, model._asdict()
-    if session.connection().execute(select(rows.c.name).where(rows.c.name == model.name)).first() is None:
-        insert_records(session, rows, [model])
+    if model.name in opinion_names(session):
+        change_where(session, OPINION_TABLE, model._asdict(), name=model.name)
     else:
-        session.connection().execute(rows.update().where(rows.c.name == model.name).values(values))
+        insert_records(session, OPINION_TABLE, [model])
 
 
 def read_calls(session: Session, name: str) -> tuple[ModelCall, ...]:
@@ -137,10 +136,8 @@ def note_sent(session: Session, call: ModelCall) -> None:
 
 def note_answer(session: Session, call: ModelCall) -> None:
     """Add the answer to the record of a request."""
-    rows = OPINION_CALL_TABLE
-    key = [rows.c[name] == getattr(call, name) for name in ("name", *_KEY, "attempt")]
-    values: Mapping[str, Any] = call._asdict()
-    session.connection().execute(rows.update().where(*key).values(values))
+    key = {name: getattr(call, name) for name in ("name", *_KEY, "attempt")}
+    change_where(session, OPINION_CALL_TABLE, call._asdict(), **key)
 
 
 def read_model_names(session: Session) -> set[str]:

@@ -118,10 +118,11 @@ class OpenStudy(NotebookResult):
         """Comments of assessors, newest first, as `annot comments` prints them: judged_at, assessor, query_id, doc_id,
         ...
 
-        The last columns are occasion, grade, cannot_judge, comment and counts (whether the answer does). ``grade`` is
-        empty if none was given.
+        The last columns are facet, occasion, grade, cannot_judge, comment and counts (whether the answer does).
+        ``grade`` is empty if none was given.
         """
-        return tidy.listed(study_tables.COMMENTS, study_tables.comments_of(self._snapshot))
+        columns = study_tables.comment_columns(self._snapshot.facets)
+        return tidy.listed(columns, study_tables.commented(self._snapshot.outcome.everything))
 
     @cached_property
     def progress(self) -> pd.DataFrame:

@@ -473,33 +473,9 @@ class MachineSettings(Section):
 
 Kind = Literal["facets", "topics", "questions"]
 
-_TEXTS: dict[str, Any] = {
-    "facets": {"whole": []},
-    # Short documents are let in, and long ones: there is nothing to label in them. Passages often have no title.
-    "corpus": {
-        **{"require_title": False, "min_sentences": 1, "max_sentences": 1000},
-        **{"max_sentence_tokens": 1000, "min_sentence_tokens": 1},
-    },
-    # Four methods that rank a text and need no title; 25 each give pools of about 100, as the defaults of facets do.
-    # Pools of them found more of Cranfield's relevant documents than with CBOW (`benchmarks/count_vectors.py`).
-    "pool": {"per_method": 25, "methods": ["abs_bm25", "abs_tfidf", "abs_tfidfppmi200", "lsa"]},
-}
-_ERROR_KINDS = ["other words", "ambiguous word", "part of the need", "mentioned in passing", "background knowledge"]
-
+_DEFAULTS = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text("utf-8"))
 OF_KIND: dict[str, dict[str, Any]] = {
-    "facets": {},
-    # TREC's ad-hoc tracks count every grade above 0 as relevant.
-    "topics": _TEXTS
-    | {
-        "scale": {"names": ["Not relevant", "Relevant", "Highly relevant"]},
-        "evaluation": {"relevant_from": 1, "error_kinds": _ERROR_KINDS},
-    },
-    # The four grades of TREC's Deep Learning track (Craswell et al., 2020), in our own words; from 2 on relevant.
-    "questions": _TEXTS
-    | {
-        "scale": {"names": ["Unrelated", "Related", "Partial answer", "Full answer"]},
-        "evaluation": {"error_kinds": _ERROR_KINDS},
-    },
+    kind: {} if kind == "facets" else _DEFAULTS["texts"] | _DEFAULTS[kind] for kind in get_args(Kind)
 }
 """Defaults that differ from those of facets, by kind."""
 

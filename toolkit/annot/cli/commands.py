@@ -7,7 +7,7 @@ import re
 import sys
 import tomllib
 from collections import UserDict, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import replace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------------------------------------------------
 # All commands, in the order of a study: where each is, and whether every study needs it.
 #
-# A new command is a function with `@command` in a module of `cli`, and a line here.
+# A new command is a function with `@command` in a module of `cli`, and its words here.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -54,93 +54,60 @@ class CommandEntry(NamedTuple):
         return self.module if "." in self.module else f"annot.cli.{self.module}"
 
 
-EVERY_STUDY = True
+EVERY_STUDY = frozenset(
+    (
+        *(
+            "init",
+            "corpus add",
+            "facets",
+            "query sample",
+            "query choose",
+            "pool",
+            "assessor add",
+            "invite",
+            "guidelines",
+        ),
+        *("plan", "push", "pull", "status", "agreement", "qrels", "run", "evaluate"),
+        *("report", "browse", "datasheet", "release", "check", "backup", "studio up"),
+    )
+)
+"""Commands that `annot --help` shows first."""
 
-COMMANDS: dict[str, tuple[CommandEntry, ...]] = {
-    "Prepare": (
-        CommandEntry("init", "prepare", EVERY_STUDY),
-        CommandEntry("import", "prepare"),
-        CommandEntry("corpus show", "prepare"),
-        CommandEntry("corpus add", "prepare", EVERY_STUDY),
-        CommandEntry("corpus withdraw", "prepare"),
-        CommandEntry("corpus corrected", "prepare"),
-        CommandEntry("facets", "prepare", EVERY_STUDY),
-        CommandEntry("facets train", "prepare"),
-        CommandEntry("query sample", "prepare", EVERY_STUDY),
-        CommandEntry("query choose", "prepare", EVERY_STUDY),
-        CommandEntry("query add", "prepare"),
-        CommandEntry("query remove", "prepare"),
-        CommandEntry("query list", "prepare"),
-        CommandEntry("query folds", "prepare"),
-        CommandEntry("vectors add", "draw"),
-        CommandEntry("vectors list", "draw"),
-        CommandEntry("index", "draw"),
-    ),
-    "Pool": (
-        CommandEntry("pool", "draw", EVERY_STUDY),
-        CommandEntry("pool show", "draw"),
-        CommandEntry("pool add", "draw"),
-        CommandEntry("pool import", "draw"),
-    ),
-    "People": (
-        CommandEntry("assessor add", "people", EVERY_STUDY),
-        CommandEntry("assessor list", "people"),
-        CommandEntry("assessor change", "people"),
-        CommandEntry("assessor leave", "people"),
-        CommandEntry("invite", "people", EVERY_STUDY),
-        CommandEntry("guidelines", "judge", EVERY_STUDY),
-    ),
-    "Judge": (
-        CommandEntry("plan", "judge", EVERY_STUDY),
-        CommandEntry("push", "judge", EVERY_STUDY),
-        CommandEntry("pull", "judge", EVERY_STUDY),
-        CommandEntry("status", "judge", EVERY_STUDY),
-        CommandEntry("forecast", "judge"),
-        CommandEntry("comments", "settle"),
-        CommandEntry("meeting", "settle"),
-        CommandEntry("return", "judge"),
-        CommandEntry("answers list", "judge"),
-        CommandEntry("answers restore", "judge"),
-        CommandEntry("train gold", "judge"),
-        CommandEntry("train hide", "judge"),
-        CommandEntry("train report", "judge"),
-        CommandEntry("substudy draw", "judge"),
-        CommandEntry("substudy report", "judge"),
-    ),
-    "Settle": (
-        CommandEntry("agreement", "settle", EVERY_STUDY),
-        CommandEntry("qrels", "settle", EVERY_STUDY),
-        CommandEntry("qrels compare", "settle"),
-    ),
-    "Measure": (
-        CommandEntry("run", "measure", EVERY_STUDY),
-        CommandEntry("run list", "measure"),
-        CommandEntry("run import", "measure"),
-        CommandEntry("evaluate", "measure", EVERY_STUDY),
-        CommandEntry("assessor-effect", "measure"),
-        CommandEntry("reusability", "measure"),
-        CommandEntry("errors", "measure"),
-    ),
-    "Publish": (
-        CommandEntry("report", "keep", EVERY_STUDY),
-        CommandEntry("browse", "keep", EVERY_STUDY),
-        CommandEntry("figures", "keep"),
-        CommandEntry("paper", "keep"),
-        CommandEntry("datasheet", "keep", EVERY_STUDY),
-        CommandEntry("release", "keep", EVERY_STUDY),
-        CommandEntry("trace", "keep"),
-    ),
-    "Keep": (
-        CommandEntry("doctor", "keep"),
-        CommandEntry("check", "keep", EVERY_STUDY),
-        CommandEntry("backup", "keep", EVERY_STUDY),
-        CommandEntry("restore", "keep"),
-        CommandEntry("studio up", "keep", EVERY_STUDY),
-        CommandEntry("studio down", "keep"),
-        CommandEntry("studio status", "keep"),
-        CommandEntry("studio service", "keep"),
-        CommandEntry("studio nightly", "keep"),
-    ),
+
+def _of(module: str, *commands: str) -> list[CommandEntry]:
+    return [CommandEntry(words, module, words in EVERY_STUDY) for words in commands]
+
+
+COMMANDS: dict[str, Sequence[CommandEntry]] = {
+    "Prepare": [
+        *_of("prepare", "init", "import"),
+        *_of("prepare", "corpus show", "corpus add", "corpus withdraw", "corpus corrected"),
+        *_of("prepare", "facets", "facets train"),
+        *_of("prepare", "query sample", "query choose", "query add", "query remove", "query list", "query folds"),
+        *_of("draw", "vectors add", "vectors list", "index"),
+    ],
+    "Pool": _of("draw", "pool", "pool show", "pool add", "pool import"),
+    "People": [
+        *_of("people", "assessor add", "assessor list", "assessor change", "assessor leave", "invite"),
+        *_of("judge", "guidelines"),
+    ],
+    "Judge": [
+        *_of("judge", "plan", "push", "pull", "status", "forecast"),
+        *_of("settle", "comments", "meeting"),
+        *_of("judge", "return", "answers list", "answers restore"),
+        *_of("judge", "train gold", "train hide", "train report"),
+        *_of("judge", "substudy draw", "substudy report"),
+    ],
+    "Settle": _of("settle", "agreement", "qrels", "qrels compare"),
+    "Measure": [
+        *_of("measure", "run", "run list", "run import"),
+        *_of("measure", "evaluate", "assessor-effect", "reusability", "errors"),
+    ],
+    "Publish": _of("keep", "report", "browse", "figures", "paper", "datasheet", "release", "trace"),
+    "Keep": [
+        *_of("keep", "doctor", "check", "backup", "restore"),
+        *_of("keep", "studio up", "studio down", "studio status", "studio service", "studio nightly"),
+    ],
 }
 """Commands that not every study needs, by their heading in `annot --help`."""
 
@@ -547,10 +514,8 @@ def placed(ws: "Workspace | None") -> Iterator[None]:
 def _nouns(ws: "Workspace | None") -> Callable[[str], str]:
     """Put a message into the words of a study that has one noun for its unit: query, topic or question."""
     if ws is not None:
-        from annot.study.workspace import vocabulary_of
-
         with suppress(AnnotError):
-            words = vocabulary_of(ws)
+            words = ws.vocabulary
             if words.nested:
                 return str
             if words.document == "paper":

@@ -219,7 +219,6 @@ def pool_build(
     """
     from annot.pools.pool_design import DesignOverrides
     from annot.steps import pool as step
-    from annot.study.workspace import vocabulary_of
 
     with progress("ranking") as advance:
         built = step.build(
@@ -239,7 +238,7 @@ def pool_build(
             dry_run=dry_run,
             advance=advance,
         )
-    return listing(step.columns(built.pools, vocabulary_of(ws)), built.pools, data=built, notes=built.notes)
+    return listing(step.columns(built.pools, ws.vocabulary), built.pools, data=built, notes=built.notes)
 
 
 @command("pool import")
@@ -259,12 +258,11 @@ def pool_import(
     one pool. If a paper has several topics in the run, each document gets its best rank.
     """
     from annot.measuring.engine_runs import import_engine_run
-    from annot.study.workspace import vocabulary_of
 
     imported = import_engine_run(
         ws, file, method=method, meta=meta, foreign=foreign, duplicates=duplicates, distances=distances, dry_run=dry_run
     )[1]
-    return Output(imported, rendered("ranking-imported", words=vocabulary_of(ws), imported=imported))
+    return Output(imported, rendered("ranking-imported", words=ws.vocabulary, imported=imported))
 
 
 @command("pool add", csv=True)
@@ -296,7 +294,6 @@ def pool_add(
     """
     from annot.publishing.report import commands
     from annot.steps import pool as step
-    from annot.study.workspace import vocabulary_of
 
     if method is None:
         refuse_beside("pool add QUERY DOC...", run=run, depth=depth, query=only)
@@ -322,7 +319,7 @@ def pool_add(
                 advance=advance,
             )
     # If nothing was added, all pools are listed.
-    columns = commands.added(vocabulary_of(ws))
+    columns = commands.added(ws.vocabulary)
     text = table(columns, [pool for pool in grown.pools if pool.added] or grown.pools)
     return Output(grown, text, grown.notes, tables=[columns.of(grown.pools)])
 

@@ -204,13 +204,12 @@ def status(
         return listing(changes.RETURNED, back, empty="no pair was returned", notes=changes.notes(back))
     from annot.publishing.report.study_tables import PROGRESS
     from annot.study.plain_pairs import STATES
-    from annot.study.workspace import vocabulary_of
 
     state = step.status(ws)
     notes: tuple[str, ...] = ()
     if page:
         notes = (f"page: {status_page(ws).write().as_uri()}",)
-    text = rendered("status", found=state, progress=PROGRESS, words=vocabulary_of(ws), states=STATES)
+    text = rendered("status", found=state, progress=PROGRESS, words=ws.vocabulary, states=STATES)
     return Output(state, text, notes, tables=[PROGRESS.of(state.assessors)])
 
 
@@ -273,7 +272,6 @@ def forecast(
     take, and how much wider intervals would be.
     """
     from annot.steps import forecast as step
-    from annot.study.workspace import vocabulary_of
 
     one_of(design=design, pools=pools, sample=sample)
     if not design:
@@ -301,7 +299,7 @@ def forecast(
             coefficient=coefficient or "alpha_ordinal",
             difference=difference or 5.0,
         )
-        words = vocabulary_of(ws)
+        words = ws.vocabulary
         return Output(
             simulated, step.describe_design(simulated, words), tables=[step.DESIGN.of([simulated], words=words)]
         )
@@ -317,7 +315,7 @@ def forecast(
         shares = step.shares_table(forecast)
         return Output(forecast, step.describe_shares(forecast, shares), tables=[shares])
     seen = step.forecast(ws)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     tables = step.tables(seen, words, all_queries=all_queries)
     return Output(seen, step.describe(seen, tables, words), tables=tables)
 
@@ -630,10 +628,9 @@ def train_report(ws: "Workspace") -> Output:
     """Show how well each assessor agrees with the gold grades, who has passed, and where they differ most."""
     from annot.publishing.report import commands
     from annot.steps import training as step
-    from annot.study.workspace import vocabulary_of
 
     report = step.report(ws)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     tables = [
         commands.TRAINING.of(report.assessors, "open", words=words),
         commands.PROBED.of(report.hidden, "hidden", words=words),
@@ -672,10 +669,9 @@ def substudy_report(ws: "Workspace") -> Output:
     """Compare the grades on abstracts and on full texts with the final grades, with intervals and the time per pair."""
     from annot.publishing.report import commands
     from annot.steps import training as step
-    from annot.study.workspace import vocabulary_of
 
     report = step.substudy_report(ws)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     tables = [
         commands.COMPARED_VIEWS.of(report.compared, "grades", words=words),
         commands.VIEWS.of(report.views, "times", words=words),

@@ -74,7 +74,6 @@ def evaluate(
     """
     from annot.measuring.measured import evaluation_data
     from annot.steps import evaluate as step
-    from annot.study.workspace import vocabulary_of
 
     one_of(corpus=corpus, qrels=qrels)
     if against is not None:
@@ -82,7 +81,7 @@ def evaluate(
         compared = step.against(ws, against, runs=tuple(runs or ()))
         differing = range(compared.differing if compared.same_collection else 0)
         finding = needs_a_person(differing, "figure", "other than the paper's")
-        table = step.beside_paper(compared, vocabulary_of(ws))
+        table = step.beside_paper(compared, ws.vocabulary)
         return Output(compared, step.describe_against(compared, table), tables=[table], finding=finding)
     evaluated = step.evaluate(
         ws,
@@ -119,10 +118,9 @@ def assessor_effect(
     """Print whether it matters who judged: the runs ranked by each assessor's, the final and randomly chosen grades."""
     from annot.publishing.report.sections.assessors import terminal
     from annot.steps import agreement as step
-    from annot.study.workspace import vocabulary_of
 
     effect = step.measure_assessor_effect(ws, convention=convention, measure_name=measure, tell=say)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     tables = terminal(effect, words)
     return Output(effect, step.describe_assessor_effect(effect, tables, words), tables=tables)
 
@@ -135,10 +133,9 @@ def reusability(ws: "Workspace") -> Output:
     exports/certificate.html also shows how much of each run is judged.
     """
     from annot.steps import evaluate as step
-    from annot.study.workspace import vocabulary_of
 
     certificate, path = step.certificate(ws, tell=say)
-    return Output(certificate, f"{step.describe_reusability(certificate, vocabulary_of(ws))}\n\n{path}")
+    return Output(certificate, f"{step.describe_reusability(certificate, ws.vocabulary)}\n\n{path}")
 
 
 @command("errors")

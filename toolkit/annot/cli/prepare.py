@@ -393,10 +393,9 @@ def query_folds(
     A paper and its near-duplicates are in the same fold.
     """
     from annot.steps import query as step
-    from annot.study.workspace import vocabulary_of
 
     drawn = step.draw(ws.replaced(seed=seed), n=folds, redraw=redraw, dry_run=dry_run)
-    folds_drawn = step.columns(drawn.facets).of(drawn.rows, words=vocabulary_of(ws))
+    folds_drawn = step.columns(drawn.facets).of(drawn.rows, words=ws.vocabulary)
     return tabled(folds_drawn, data=drawn, notes=drawn.notes)
 
 

@@ -7,7 +7,7 @@ from annot.base.names import counted
 from annot.cli import options
 from annot.cli.commands import command
 from annot.cli.options import argument, flag, option, refuse_without_condition, setting
-from annot.cli.output import Output, listing, say
+from annot.cli.output import Output, say, tabled
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -53,7 +53,6 @@ def agreement(
     from annot.publishing.report.sections.agreement import by_guidelines
     from annot.publishing.report.terminal import table_text
     from annot.steps import agreement as step
-    from annot.study.workspace import vocabulary_of
 
     if by is not None:
         check_name(by, (step.ASSESSOR, step.GUIDELINES), what="--by")
@@ -69,16 +68,16 @@ def agreement(
     if by == step.ASSESSOR:
         queries = tuple(query or ())
         looked = step.by_assessor(ws, queries=queries)
-        words = vocabulary_of(ws)
+        words = ws.vocabulary
         tables = step.assessor_tables(looked, words, queries=queries)
         return Output(looked, step.describe_assessors(looked, tables, words), tables=tables)
     if by == step.GUIDELINES:
         versions = step.by_guidelines(ws)
-        changes = by_guidelines(versions, vocabulary_of(ws))
+        changes = by_guidelines(versions, ws.vocabulary)
         text = table_text(changes) if versions else "no guidelines were changed after they were sent"
         return Output(versions, text, tables=[changes])
     measured = step.measure(ws, missing=missing, binarised_at=binarised_at, tell=say)
-    words = vocabulary_of(ws)
+    words = ws.vocabulary
     text = step.describe(measured, words, per_query=per_query, every=every)
 
     def frame() -> "DataFrame":
@@ -110,10 +109,9 @@ def qrels(
     """
     from annot.publishing.report.terminal import table_text
     from annot.steps import qrels as step
-    from annot.study.workspace import vocabulary_of
 
     written = step.write(ws, partial=partial, allow_single=allow_single)
-    grades = step.grade_columns(written).of(written.grades.items(), words=vocabulary_of(ws))
+    grades = step.grade_columns(written).of(written.grades.items(), words=ws.vocabulary)
     left_out = "".join(f"\nleft out: {pair}" for pair in written.short)
     text = f"{table_text(grades)}\n\n{written.path}: {counted(written.pairs, 'pair')}{left_out}"
     return Output(written, text, written.notes, tables=[grades])
@@ -130,11 +128,10 @@ def qrels_compare(
     """Compare two qrels: the grades of each query, the order of the runs, and the runs that change sides."""
     from annot.steps import qrels as step
     from annot.steps.evaluate import chosen
-    from annot.study.workspace import vocabulary_of
 
     measures = () if measure is None else (measure,)
     compared = step.compare(ws, a, b, conventions=chosen(ws, convention, measures), measures=measures)
-    tables = step.tables(compared, vocabulary_of(ws))
+    tables = step.tables(compared, ws.vocabulary)
     return Output(compared, step.describe(compared, tables), compared.notes, tables=tables)
 
 
@@ -144,10 +141,9 @@ def comments(
     since: Annotated[str | None, option("Only comments since this day, such as 2031-03-14.", shown="all")] = None,
 ) -> Output:
     """List the comments that assessors wrote with their answers, newest first, from the answers pulled so far."""
-    from annot.publishing.report.study_tables import COMMENTS
     from annot.steps import agreement as step
 
-    return listing(COMMENTS, step.listing(ws, since=since), empty="no comments")
+    return tabled(step.listing(ws, since=since), empty="no comments")
 
 
 @command("meeting")

@@ -122,15 +122,20 @@ def check_unpacked(path: Path) -> None:
                 pass
 
 
-def parquet_file(path: Path) -> ParquetFile:
-    """The Parquet file, open. Raises InputError if it is none, or unpacks to too much."""
+def open_parquet(path: Path, *, hint: str | None) -> ParquetFile:
+    """The Parquet file, open. Raises InputError, with the hint, if it is none."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        file = pyarrow.parquet.ParquetFile(path)
+        return pyarrow.parquet.ParquetFile(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file: {error}") from None
+        raise InputError(f"{path}: not a Parquet file: {error}", hint=hint) from None
+
+
+def parquet_file(path: Path) -> ParquetFile:
+    """A file of a person, open. Raises InputError also if it unpacks to too much."""
+    file = open_parquet(path, hint=None)
     groups = range(file.metadata.num_row_groups)
     if sum(file.metadata.row_group(group).total_byte_size for group in groups) > most_unpacked_bytes(
         path.stat().st_size
@@ -425,13 +430,13 @@ def in_words(error: ValidationError) -> list[str]:
     """Faults of a pydantic model: place, found and expected value; entries count from 1."""
     faults = []
     for fault in error.errors(include_url=False):
-        *parents, last = fault["loc"] or ("",)
-        place = ", ".join(f"entry {part + 1}" if isinstance(part, int) else part for part in [*parents, last])
+        parts = [f"entry {part + 1}" if isinstance(part, int) else part for part in fault["loc"]]
+        last, place = (fault["loc"] or ("",))[-1], ", ".join(parts)
         if fault["type"] == "missing" and isinstance(last, int):
             problem = f"found {fault['input']!r:.60}, expected more entries"
         elif fault["type"] == "missing":
             close_to_key = near(str(last), [key for key in fault["input"] if key != last], others="found")
-            place, problem = ", ".join(map(str, parents)), f"no field {last!r}: {close_to_key}"
+            place, problem = ", ".join(parts[:-1]), f"no field {last!r}: {close_to_key}"
         elif fault["type"] == "extra_forbidden":
             problem = f"found {fault['input']!r:.60}, expected no such field"
         elif fault["type"] == "value_error":

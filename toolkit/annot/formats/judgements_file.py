@@ -15,7 +15,7 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, TypeAdapter
 
 from annot.base.errors import Faults, InputError, json_problem
 from annot.base.names import moment_of, near
@@ -608,6 +608,9 @@ class _Seed(Strict):
     response: _Response
 
 
+_SEEDS = TypeAdapter(list[_Seed])
+
+
 def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
     """The judgements in the bytes of RELISH's JSON: grade 2 for relevant, 1 for partial, 0 for irrelevant.
 
@@ -616,26 +619,19 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
     Raises InputError with every fault: an entry of another form, a document twice in one entry.
     """
     faults = Faults(name)
+    entries: Sequence[_Seed] = ()
     try:
-        entries = json.loads(data)
+        entries = checked(_SEEDS.validate_python, json.loads(data), faults) or ()
     except (ValueError, RecursionError) as error:
         faults.add(json_problem(error))
-        entries = []
-    else:
-        if not isinstance(entries, list) or not entries:
-            faults.add(f"found {json.dumps(entries)[:40]}, expected a list of entries with `pmid` and `response`")
-            entries = []
     judgements: list[FileJudgement] = []
     counts = Counter[str]()
-    for number, record in enumerate(entries, 1):
-        place = f"entry {number}"
-        if (entry := checked(_Seed.model_validate, record, faults, place=place)) is None:
-            continue
+    for number, entry in enumerate(entries, 1):
         counts[entry.pmid] += 1
         graded = [(doc_id, grade) for label, grade in GRADES.items() for doc_id in getattr(entry.response, label)]
         for doc_id, count in Counter(doc_id for doc_id, _ in graded).items():
             if count > 1:
-                faults.add(f"document {doc_id!r} occurs {count} times", place=place)
+                faults.add(f"document {doc_id!r} occurs {count} times", place=f"entry {number}")
         judgements += (
             FileJudgement(
                 *(number, entry.pmid, doc_id, f"a{counts[entry.pmid]}", grade, None, None, None, 1),
@@ -643,5 +639,5 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
             )
             for doc_id, grade in graded
         )
-    faults.raise_if_any()
+    faults.raise_if_any(found=entries, nothing="found no entry, expected some with `pmid` and `response`")
     return tuple(judgements)

@@ -32,7 +32,7 @@ from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
 from annot.study import guidelines
 from annot.study.outcome import BESIDE, Outcome, answers_of, outcome_of, texts_of
-from annot.study.workspace import Workspace, vocabulary_of, write_file
+from annot.study.workspace import Workspace, write_file
 
 FOLDER = "people"
 """Folder of the pages, below `.annot/`, with a folder for each person."""
@@ -68,7 +68,7 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
         "languages": {"topics": settings.language_of_topics, "documents": settings.language},
         "texts": read_topics(session),
         "now": now,
-        "words": vocabulary_of(ws),
+        "words": ws.vocabulary,
     }
     # People whose answers were imported have no tasks on Label Studio.
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}

@@ -455,22 +455,17 @@ class Corpus:
             totals[place] += np.asarray(counts.sum(axis=0, dtype=np.int64)).ravel()
         return totals
 
-    def sentence_count(self, paper_id: str) -> int:
-        """Number of sentences of a paper's abstract."""
-        shard, row = self._place_of(paper_id)
-        documents = self.shards[shard].stream("abstract").documents
-        return int(documents[row + 1] - documents[row])
-
-    def sentences(self, paper_id: str, positions: Iterable[int], rule: Rule) -> Sparse:
-        """The counts of the named sentences (positions from 0) of a paper's abstract together: one row.
+    def sentences(self, paper_id: str, positions: Iterable[int] | None, rule: Rule) -> Sparse:
+        """The counts of the named sentences (positions from 0) of a paper's abstract together: one row. None names all.
 
         Raises InputError naming every position that the abstract does not have.
         """
-        number, row = self._place_of(paper_id)
-        shard = self.shards[number]
+        (corpus_row,) = self.rows([paper_id])
+        number = int(np.searchsorted(self.starts, corpus_row, side="right")) - 1
+        shard, row = self.shards[number], int(corpus_row - self.starts[number])
         stream = shard.stream("abstract")
         start, end = (int(value) for value in stream.documents[row : row + 2])
-        chosen = tuple(positions)
+        chosen = tuple(range(end - start) if positions is None else positions)
         faults = [
             f"{paper_id}: no sentence {position}, expected 0 to {end - start - 1}"
             for position in chosen
@@ -502,11 +497,6 @@ class Corpus:
 
     def _width(self, rule: Rule) -> int:
         return len(self._arrays[f"{rule}_tokens_offsets"]) - 1
-
-    def _place_of(self, paper_id: str) -> tuple[int, int]:
-        (row,) = self.rows([paper_id])
-        number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return number, int(row - self.starts[number])
 
 
 def _merged(shards: Sequence[Shard], rule: Rule) -> dict[str, NDArray[Any]]:

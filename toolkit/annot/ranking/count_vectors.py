@@ -107,14 +107,14 @@ def count_pairs(
         neighbours = np.concatenate((before[chosen], before[chosen + window + 1]), axis=1).ravel()
         bounds = np.arange(0, len(neighbours) + 1, 2 * window)
         of_places = sparse(np.ones(len(neighbours), dtype=np.int32), neighbours, bounds, width + 1)
-        sums.append(_first_columns(_grouped(of_places, starts[first : end + 1] - starts[first]), width))
+        sums.append(_grouped(of_places, starts[first : end + 1] - starts[first])[:, :width])
     cells = sum(part.nnz for part in sums)
     kind = "<u2" if width <= 2**16 else "<i4"
     return {
         "bounds": np.cumsum(np.concatenate([[0], *(np.diff(part.indptr) for part in sums)]), dtype=np.int64),
         "columns": array_files.Blocks((cells,), [part.indices.astype(kind) for part in sums], kind),
         "counts": array_files.Blocks((cells,), [part.data for part in sums], "<i4"),
-        "contexts": np.sum([np.zeros(width, dtype=np.int64), *(_column_sums(part) for part in sums)], axis=0),
+        "contexts": sum((np.asarray(part.sum(axis=0)).ravel() for part in sums), np.zeros(width, dtype=np.int64)),
     }
 
 
@@ -154,18 +154,6 @@ def _grouped(matrix: Sparse, bounds: NDArray[np.int64]) -> Sparse:
     """Sums of runs of rows, from each bound to the next."""
     height = matrix.shape[0]
     return sparse(np.ones(height, dtype=matrix.dtype), np.arange(height), bounds, height) @ matrix
-
-
-def _first_columns(matrix: Sparse, width: int) -> Sparse:
-    """The matrix without the columns from `width` on."""
-    is_kept = matrix.indices < width
-    bounds = np.concatenate(([0], np.cumsum(is_kept)))[matrix.indptr]
-    return sparse(matrix.data[is_kept], matrix.indices[is_kept], bounds, width)
-
-
-def _column_sums(matrix: Sparse) -> NDArray[np.int64]:
-    sums = np.bincount(matrix.indices, weights=matrix.data, minlength=matrix.shape[1])
-    return sums.astype(np.int64)
 
 
 def train(

@@ -215,23 +215,20 @@ def _described(inputs: RankingInputs, name: str) -> dict[str, Any]:
     return {"vectors": inputs.vectors[name].description}
 
 
-METHODS: dict[str, Method] = {
-    "title_tfidf": by_terms("title", search.Tfidf, search.TFIDF),
-    "title_bm25": by_terms("title", _okapi, OKAPI_SETTINGS),
-    "title_bm25lucene": by_terms("title", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
-    "title_cbow200": _average_method("cbow", "title", weighted=False),
-    "title_tfidfcbow200": _average_method("cbow", "title", weighted=True),
-    "title_ppmi200": _average_method("ppmi", "title", weighted=False),
-    "title_tfidfppmi200": _average_method("ppmi", "title", weighted=True),
-    "abs_tfidf": by_terms("abstract", search.Tfidf, search.TFIDF),
-    "abs_bm25": by_terms("abstract", _okapi, OKAPI_SETTINGS),
-    "abs_bm25lucene": by_terms("abstract", _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
-    "abs_cbow200": _average_method("cbow", "abstract", weighted=False),
-    "abs_tfidfcbow200": _average_method("cbow", "abstract", weighted=True),
-    "abs_ppmi200": _average_method("ppmi", "abstract", weighted=False),
-    "abs_tfidfppmi200": _average_method("ppmi", "abstract", weighted=True),
-    LSA: _vector_method(LSA),
-}
+def _of_field(field: Field, prefix: str) -> dict[str, Method]:
+    """The methods that compare one field of the papers, by name."""
+    return {
+        f"{prefix}_tfidf": by_terms(field, search.Tfidf, search.TFIDF),
+        f"{prefix}_bm25": by_terms(field, _okapi, OKAPI_SETTINGS),
+        f"{prefix}_bm25lucene": by_terms(field, _lucene, {"tokens": "words", "form": "lucene", **BM25_LUCENE}),
+        f"{prefix}_cbow200": _average_method("cbow", field, weighted=False),
+        f"{prefix}_tfidfcbow200": _average_method("cbow", field, weighted=True),
+        f"{prefix}_ppmi200": _average_method("ppmi", field, weighted=False),
+        f"{prefix}_tfidfppmi200": _average_method("ppmi", field, weighted=True),
+    }
+
+
+METHODS: dict[str, Method] = {**_of_field("title", "title"), **_of_field("abstract", "abs"), LSA: _vector_method(LSA)}
 """Methods that need nothing but the corpus. The 200 in a name is the usual size of word vectors; their settings have
 the real one."""
 

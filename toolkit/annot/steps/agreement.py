@@ -191,13 +191,14 @@ def write(ws: Workspace, *, since: str | None, out: Path | None) -> WrittenMeeti
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def listing(ws: Workspace, *, since: str | None) -> tuple[study_tables.Comment, ...]:
-    """The comments of the latest answers, newest first; those without a moment last.
+def listing(ws: Workspace, *, since: str | None) -> Table:
+    """Table of the comments of the latest answers, newest first; those without a moment last.
 
     since: a day or a moment in ISO 8601; comments without a moment are left out then.
     """
     first = None if since is None else moment_given(since, option="--since")
-    written = study_tables.comments_of(read_snapshot(ws))
-    return tuple(
-        answer for answer in written if first is None or ((moment := moment_of(answer.judged_at)) and moment >= first)
-    )
+    snapshot = read_snapshot(ws)
+    written = study_tables.commented(snapshot.outcome.everything)
+    if first is not None:
+        written = [answer for answer in written if (moment := moment_of(answer.judged_at)) and moment >= first]
+    return study_tables.comment_columns(snapshot.facets).of(written)

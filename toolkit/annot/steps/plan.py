@@ -21,7 +21,7 @@ from annot.store.answers import JUDGEMENTS
 from annot.store.models import Plan, Session
 from annot.study.backups import keep_backup
 from annot.study.snapshot import Snapshot, snapshot_of
-from annot.study.workspace import Workspace, read_manifest, vocabulary_of
+from annot.study.workspace import Workspace, read_manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
     shared, by_facet = planning.papers_shared(assignments, queries), planning.papers_by_facet(assignments, queries)
     return sentences(
         "commands.plan_power",
-        words=vocabulary_of(ws),
+        words=ws.vocabulary,
         per_pair=ws.settings.judging.per_pair,
         needed=needed,
         shared=sorted(set(shared.values())),

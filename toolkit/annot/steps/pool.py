@@ -143,14 +143,10 @@ class _Ranker:
         self, pools: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]
     ) -> frozen_rankings.NewDocuments:
         """The documents of the newest version of the corpus that these pools could not draw from before."""
-        starts = {
-            corpus: next(version.after for version in versions if is_after(versions, version.version, corpus))
-            for corpus in {pool.of_corpus for pool in pools.values()}
-        }
-        since = {
-            corpus: frozenset(papers.ids_after(self.ws.corpus, after)) - self._withdrawn
-            for corpus, after in starts.items()
-        }
+        since: dict[str | None, frozenset[str]] = {}
+        for corpus in {pool.of_corpus for pool in pools.values()}:
+            after = next(version.after for version in versions if is_after(versions, version.version, corpus))
+            since[corpus] = frozenset(papers.ids_after(self.ws.corpus, after)) - self._withdrawn
         ids = {topic_id: since[pool.of_corpus] for topic_id, pool in pools.items()}
         cited = {
             topic_id: sorted(ids[topic_id] & {*(self.topics.citations[topic_id] or ())})

@@ -30,7 +30,7 @@ from annot.store.models import Session, StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
 from annot.study.snapshot import documents_in, pairs_in
-from annot.study.workspace import Workspace, vocabulary_of, write_file
+from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
 """A tag is a column of run files and the name of one."""
@@ -176,7 +176,7 @@ def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
     few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs if run.tag in facts})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
     told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
-    return (*chain(*told), *sentences("commands.few_abstracts", words=vocabulary_of(ws), few=few))
+    return (*chain(*told), *sentences("commands.few_abstracts", words=ws.vocabulary, few=few))
 
 
 def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper], text: Topic | None) -> PooledQuery:

@@ -589,9 +589,8 @@ def add_returned(session: Session, returned: PairReturn) -> None:
 
 def withdraw_returned(session: Session, returned: PairReturn, *, withdrawn_at: str, contested: bool = False) -> None:
     """Record that this return was taken back. contested: the pair goes to an adjudicator."""
-    rows = models.RETURNED_TABLE
-    of_pair = [rows.c[name] == getattr(returned, name) for name in ("query_id", "doc_id", "assessor", "occasion")]
-    session.connection().execute(rows.update().where(*of_pair).values(withdrawn_at=withdrawn_at, contested=contested))
+    key = {**returned.asked._asdict(), "assessor": returned.assessor}
+    models.change_where(session, models.RETURNED_TABLE, {"withdrawn_at": withdrawn_at, "contested": contested}, **key)
 
 
 def read_returned(session: Session) -> tuple[PairReturn, ...]:

@@ -15,7 +15,8 @@ from typing import Any
 from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.base.names import counted
-from annot.store.papers import known_ids, open_parquet, rows_with
+from annot.formats.input_files import open_parquet
+from annot.store.papers import known_ids, rows_with
 
 FOLDER = "citations"
 """Below the corpus; in it a folder for each file, named by the file's hash."""

@@ -8,21 +8,21 @@ import os
 import platform
 import sqlite3
 import time
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 from sqlalchemy import (
     JSON,
     URL,
-    Column,
     Connection,
     Engine,
-    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -38,6 +38,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 from sqlalchemy.pool import NullPool
 
 from annot.base.errors import FREE_SOME_SPACE, BusyError, InputError, MissingInput, StoreError, full_disk, is_full
+from annot.formats.input_files import in_words as faults_in_words
 from annot.store import schema
 from annot.store.models import TABLES, ReadingSession, Session, insert_chunk
 
@@ -57,29 +58,6 @@ CACHE_KB = 64 * 1024
 """Pages of a database that SQLite keeps in memory."""
 WAIT_SECONDS = 30
 """Wait for a busy server, and for another process that writes; a server that is down refuses at once."""
-_FAULTS = (
-    (
-        ("database is locked", "database table is locked", "lock timeout"),
-        "another process has been writing for too long",
-        "wait until it has finished, then run the command again",
-    ),
-    (("not a database",), "not a SQLite database", "name another file in `store.database`, or restore a backup"),
-    (("disk i/o error",), "cannot be read or written", "the disk may be full or failing; `annot doctor` looks at it"),
-    (("malformed",), "damaged, or not a database", "restore a backup"),
-    (("unable to open", "readonly", "read-only"), "cannot be written", "check the permissions of the folder"),
-    (
-        ("no such table", "relation", "column"),
-        "incomplete",
-        "restore a backup, or make an empty database with `annot init`",
-    ),
-    (
-        ("password", "fatal:  database", "connection"),
-        "cannot be reached",
-        "is the server running? check postgresql://USER:PASSWORD@HOST/NAME in ANNOT_DATABASE, or `store.database` in "
-        "annot.toml; `createdb NAME` makes the database",
-    ),
-)
-"""Parts of the database's error, our message, and the remedy; the first match counts."""
 
 
 class Store:
@@ -368,9 +346,10 @@ def in_words(error: SQLAlchemyError, place: str, secret: str | None) -> StoreErr
         low += "connection"
     if "is full" in low or ("disk i/o error" in low and is_full(place)):
         return StoreError(full_disk(place), hint=FREE_SOME_SPACE)
-    for words, message, hint in _FAULTS:
-        if any(word in low for word in words):
-            return StoreError(f"{place}: {message}: {first_line}", hint=hint)
+    known = tomllib.loads(Path(__file__).with_name("database_errors.toml").read_text("utf-8"))
+    for known_error in known["errors"]:
+        if any(word in low for word in known_error["words"]):
+            return StoreError(f"{place}: {known_error['message']}: {first_line}", hint=known_error["hint"])
     return StoreError(f"{place}: {first_line}")
 
 
@@ -533,6 +512,16 @@ def _busy(holder: str) -> BusyError:
 
 
 ROWS_AT_ONCE = 1_000
+
+
+def _json_text(text: str) -> str:
+    json.loads(text)
+    return text
+
+
+_JSON_TEXT = Annotated[str, AfterValidator(_json_text)]
+_INTEGER = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
+_HEXADECIMAL = Annotated[str, AfterValidator(lambda text: bytes.fromhex(text).hex())]
 OTHER_VERSION = "restore it with the version of the program that made it"
 
 
@@ -615,43 +604,30 @@ def _dumped_rows(connection: Connection, table: Table) -> Iterator[dict[str, Any
 
 def _chunks(path: Path, table: Table) -> Iterator[list[dict[str, Any]]]:
     """The rows in the file, held against the table. Raises InputError for the first that does not fit."""
-    tests = {column.name: _fits(column) for column in table.c}
+    row = _row_of(table)
     with path.open("rb") as lines:
         numbered = enumerate(lines, 1)
-        while chunk := [_row(line, f"{path.name}:{number}", tests) for number, line in islice(numbered, ROWS_AT_ONCE)]:
+        while chunk := [_row(line, f"{path.name}:{number}", row) for number, line in islice(numbered, ROWS_AT_ONCE)]:
             yield chunk
 
 
-def _fits(column: Column[Any]) -> Callable[[Any], bool]:
-    """Test of the values that a dump may have in this column."""
-    holds_json = isinstance(column.type, JSON)
-    is_hash = isinstance(column.type, LargeBinary)
-    python = str if holds_json or is_hash else column.type.python_type
-    types = {python, *((int,) if python is float else ()), *((type(None),) if column.nullable else ())}
-
-    def fits(value: Any) -> bool:
-        if isinstance(value, str):
-            value.encode()  # an error for half a letter, which no database takes
-            if holds_json:
-                json.loads(value)
-            if is_hash:
-                bytes.fromhex(value)
-        return type(value) in types and not (isinstance(value, int) and value.bit_length() > 63)
-
-    return fits
+def _row_of(table: Table) -> type[BaseModel]:
+    """The columns of a row as a dump has them: JSON and hashes are texts."""
+    fields: dict[str, Any] = {}
+    for column in table.c:
+        kind: Any = _JSON_TEXT if isinstance(column.type, JSON) else column.type.python_type
+        kind = {int: _INTEGER, bytes: _HEXADECIMAL}.get(kind, kind)
+        fields[column.name] = (kind | None if column.nullable else kind, ...)
+    return create_model(table.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
-def _row(line: bytes, where: str, tests: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
+def _row(line: bytes, where: str, row: type[BaseModel]) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-        if not isinstance(row, dict) or row.keys() != tests.keys():
-            raise InputError(f"{where}: expected the columns {', '.join(tests)}", hint=OTHER_VERSION)
-        wrong = [name for name, value in row.items() if not tests[name](value)]
+        return row.model_validate(json.loads(line)).__dict__
+    except ValidationError as error:
+        raise InputError(f"{where}: {faults_in_words(error)[0]}", hint=OTHER_VERSION) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not a row of JSON: {error}") from None
-    if wrong:
-        raise InputError(f"{where}: no value for {', '.join(wrong)}, found {row[wrong[0]]!r:.40}")
-    return row
 
 
 def _count_on(connection: Connection) -> None:

@@ -100,9 +100,6 @@ class Digest(sa.TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> bytes | None:
         return None if value is None else bytes.fromhex(value)
 
-    def process_result_value(self, value: bytes | None, dialect: sa.Dialect) -> str | None:
-        return None if value is None else value.hex()
-
     def result_processor(self, dialect: sa.Dialect, coltype: Any) -> Callable[[Any], Any] | None:
         # Both drivers give bytes, and a hash is read for each answer.
         return lambda value: None if value is None else value.hex()
@@ -423,6 +420,12 @@ def delete_where(session: Session, table: sa.Table, column: str, values: Iterabl
     """Delete the rows whose `column` has one of the values."""
     for chunk in in_chunks(values):
         session.connection().execute(table.delete().where(table.c[column].in_(chunk)))
+
+
+def change_where(session: Session, table: sa.Table, values: Mapping[str, Any], **key: Any) -> None:
+    """Change these values in the rows with this key, given as columns and their contents."""
+    rows = [table.c[name] == value for name, value in key.items()]
+    session.connection().execute(table.update().where(*rows).values(values))
 
 
 def check_known(session: Session, table: sa.Table, names: Iterable[str], *, what: str) -> None:

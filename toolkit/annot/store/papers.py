@@ -24,6 +24,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, sha256_of
 from annot.base.parallel import in_threads
 from annot.base.records import Paper
+from annot.formats.input_files import open_parquet
 
 if TYPE_CHECKING:
     import pyarrow
@@ -398,17 +399,6 @@ def files_of(folder: Path, last: str | None = None) -> list[Path]:
     if not files:
         raise MissingInput(f"{folder}: no papers", hint=_HINT)
     return [path for path in files if last is None or path.name <= last]
-
-
-def open_parquet(path: Path, *, hint: str) -> Any:
-    """The Parquet file. Raises InputError if it is none."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        return pyarrow.parquet.ParquetFile(path)
-    except (pyarrow.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a Parquet file: {error}", hint=hint) from None
 
 
 def open_papers(path: Path) -> Any:

@@ -23,7 +23,6 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     """
     people = list(assessors)
     current = {person.assessor: person for person in read_assessors(session)}
-    rows, projects, connection = models.ASSESSOR_TABLE, models.PROJECT_TABLE, session.connection()
     changed = [
         person
         for person in people
@@ -32,12 +31,12 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
     ]
     # Two people may swap accounts: nobody holds one while they are being changed.
     for person in changed:
-        connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(account=None))
+        models.change_where(session, models.ASSESSOR_TABLE, {"account": None}, assessor=person.assessor)
     for person in changed:
         values = {"account": person.account, "adjudicator": person.adjudicator}
-        connection.execute(rows.update().where(rows.c.assessor == person.assessor).values(values))
+        models.change_where(session, models.ASSESSOR_TABLE, values, assessor=person.assessor)
         if person.account != current[person.assessor].account:
-            connection.execute(projects.update().where(projects.c.assessor == person.assessor).values(account_id=None))
+            models.change_where(session, models.PROJECT_TABLE, {"account_id": None}, assessor=person.assessor)
     models.insert_records(
         session, models.ASSESSOR_TABLE, (person for person in people if person.assessor not in current)
     )
@@ -45,22 +44,19 @@ def put_assessors(session: Session, assessors: Iterable[Assessor]) -> None:
 
 def set_left(session: Session, assessor: str, left_on: str | None) -> None:
     """Remember when this person left; None brings them back."""
-    rows = models.ASSESSOR_TABLE
-    session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(left_on=left_on))
+    models.change_where(session, models.ASSESSOR_TABLE, {"left_on": left_on}, assessor=assessor)
 
 
 def set_language(session: Session, assessor: str, language: str | None) -> None:
     """Remember the language of this person's screens and letters; None is that of the study."""
-    rows = models.ASSESSOR_TABLE
-    session.connection().execute(rows.update().where(rows.c.assessor == assessor).values(language=language))
+    models.change_where(session, models.ASSESSOR_TABLE, {"language": language}, assessor=assessor)
 
 
 def set_shares(session: Session, shares: Mapping[str, float]) -> None:
     """Remember the hours of these people, relative to others; those not named keep theirs."""
     models.check_known(session, models.ASSESSOR_TABLE, shares, what="--share")
-    rows = models.ASSESSOR_TABLE
     for name, share in shares.items():
-        session.connection().execute(rows.update().where(rows.c.assessor == name).values(share=share))
+        models.change_where(session, models.ASSESSOR_TABLE, {"share": share}, assessor=name)
 
 
 def read_assessors(session: Session) -> tuple[Assessor, ...]:

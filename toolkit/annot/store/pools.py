@@ -75,12 +75,11 @@ def put_queries(session: Session, queries: Iterable[Query]) -> None:
     changed = [(replace(query, paper_type=query.paper_type or old.paper_type), old) for query, old in known]
     reworded = [query.query_id for query, old in changed if replace(old, paper_type=query.paper_type) != query]
     _refuse(session, reworded, _JUDGED, "change")
-    rows = models.QUERY_TABLE
     for query, old in changed:
         if query != old:
             values = {name: getattr(query, name) for name in ("topic_id", "facet", "sentences", "paper_type")}
-            session.connection().execute(rows.update().where(rows.c.query_id == query.query_id).values(values))
-    models.insert_records(session, rows, new)
+            models.change_where(session, models.QUERY_TABLE, values, query_id=query.query_id)
+    models.insert_records(session, models.QUERY_TABLE, new)
 
 
 def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -> None:
@@ -88,9 +87,8 @@ def move_sentences(session: Session, sentences: Mapping[str, tuple[int, ...]]) -
 
     Tasks that were sent have their own sentences on record.
     """
-    rows = models.QUERY_TABLE
     for query_id, places in sentences.items():
-        session.connection().execute(rows.update().where(rows.c.query_id == query_id).values(sentences=places))
+        models.change_where(session, models.QUERY_TABLE, {"sentences": places}, query_id=query_id)
 
 
 def remove_query(session: Session, query_id: str) -> None:
@@ -478,8 +476,7 @@ def withdraw_documents(session: Session, documents: Iterable[models.WithdrawnDoc
 
 def keep_qrels(session: Session, version: str, qrels: str) -> None:
     """Put the final text of the qrels of a version on record."""
-    table = models.CORPUS_VERSION_TABLE
-    session.connection().execute(table.update().where(table.c.version == version).values(qrels=qrels))
+    models.change_where(session, models.CORPUS_VERSION_TABLE, {"qrels": qrels}, version=version)
 
 
 def is_after(versions: tuple[models.CorpusVersion, ...], version: str | None, other: str | None) -> bool:

@@ -72,11 +72,8 @@ def set_remote_project(session: Session, project: int, remote_id: int | None, *,
     displaced = list(connection.execute(sharing).scalars()) if remote_id is not None else []
     connection.execute(tasks.delete().where(tasks.c.project_id.in_([*displaced, *([] if is_same else [project])])))
     connection.execute(rows.update().where(rows.c.id.in_(displaced)).values(remote_id=None, created=None))
-    connection.execute(
-        rows.update()
-        .where(rows.c.id == project)
-        .values(remote_id=remote_id, created=created or (recorded[1] if is_same else None))
-    )
+    values = {"remote_id": remote_id, "created": created or (recorded[1] if is_same else None)}
+    models.change_where(session, rows, values, id=project)
 
 
 def note_shows(
@@ -86,8 +83,7 @@ def note_shows(
     rows = models.PROJECT_TABLE
     (project_before,) = _projects(session, rows.c.id == project)
     set_back = (*project_before.set_back, *([(now, dict(changed))] if changed else []))
-    update = rows.update().where(rows.c.id == project)
-    session.connection().execute(update.values(shows=dict(shows), set_back=set_back))
+    models.change_where(session, rows, {"shows": dict(shows), "set_back": set_back}, id=project)
 
 
 def read_projects(session: Session, *, round: StoredRound | None = None) -> tuple[Project, ...]:

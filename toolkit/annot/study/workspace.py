@@ -230,6 +230,14 @@ class Workspace:
     cache = _FilePlace(CACHE)
     """Files that can be made again: token ids, trained word vectors, a local Label Studio."""
 
+    @property
+    def vocabulary(self) -> StudyVocabulary:
+        """Vocabulary of the study in texts, by its queries of now."""
+        from annot.store.pools import read_queries, read_topics
+
+        with self.reading() as session:
+            return vocabulary(self, read_queries(session), read_topics(session))
+
     def replaced(self, section: str = "", **changes: Any) -> Workspace:
         """The study with these settings instead of those in annot.toml, of a section or of none; None changes nothing.
 
@@ -620,14 +628,6 @@ def _remove_empty(folder: Path) -> None:
 def faceted(ws: Workspace, queries: Sequence[Query]) -> bool:
     """True if facets are judged; without queries, the setting of annot.toml."""
     return any(query.facet != WHOLE for query in queries) if queries else ws.settings.faceted
-
-
-def vocabulary_of(ws: Workspace) -> StudyVocabulary:
-    """Vocabulary of this study in texts."""
-    from annot.store.pools import read_queries, read_topics
-
-    with ws.reading() as session:
-        return vocabulary(ws, read_queries(session), read_topics(session))
 
 
 def vocabulary(ws: Workspace, queries: Sequence[Query], texts: Collection[str]) -> StudyVocabulary:

@@ -68,7 +68,10 @@ class SectionLabels:
         if not self.faceted:
             texts = (f"{name.strip().rstrip(':')}: {text}" if plain_heading(name) else text for name, _, text in parts)
             return fields | {"abstract": "\n\n".join(texts)}, ()
-        labels = [self._label(name, category) for name, category, _ in parts]
+        labels = [
+            self.label_of.get(plain_heading(name)) or self.label_of.get(plain_heading(category), "")
+            for name, category, _ in parts
+        ]
         paragraphs = [
             (label, paragraph)
             for label, (_, _, text) in zip(labels, parts, strict=True)
@@ -79,9 +82,6 @@ class SectionLabels:
             fields["paragraph_labels"] = [label for label, _ in paragraphs]
         names = [plain_heading(name) or NO_HEADING for name, _, _ in parts]
         return fields, tuple(dict.fromkeys(zip(names, labels, strict=True)))
-
-    def _label(self, name: str, category: str) -> str:
-        return self.label_of.get(plain_heading(name)) or self.label_of.get(plain_heading(category), "")
 
 
 class StructuredAbstracts(NamedTuple):
@@ -102,11 +102,6 @@ class StructuredAbstracts(NamedTuple):
     def known(self) -> tuple[tuple[str, str, int], ...]:
         """The others."""
         return tuple(heading for heading in self.headings if heading[1])
-
-    @property
-    def writable(self) -> list[str]:
-        """The headings that no line of annot.toml names, though one could."""
-        return [name for name, _ in self.unknown if name not in (NO_HEADING, OTHERS)]
 
 
 class HeadingCount:

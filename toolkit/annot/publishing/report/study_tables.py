@@ -15,9 +15,8 @@ from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import bar, share_done
 
 if TYPE_CHECKING:
-    from annot.base.records import Assessor, Query, Topic
+    from annot.base.records import Assessor, Judgement, Query, Topic
     from annot.study.outcome import Outcome
-    from annot.study.snapshot import Snapshot
     from annot.study.workspace import Workspace
 
 
@@ -109,62 +108,32 @@ def topic_columns(ws: Workspace, queries: Sequence[Query], texts: Mapping[str, T
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """Comment of one assessor on one pair."""
-
-    judged_at: str | None
-    """ISO 8601, UTC; None if an imported judgement has no moment."""
-    assessor: str
-    query_id: str
-    doc_id: str
-    facet: str
-    occasion: int
-    """2 where it answers a hidden repeat, or a later one that the pair was returned for."""
-    grade: int | None
-    cannot_judge: str | None
-    comment: str
-    counts: bool
-    """True if the answer that it belongs to counts."""
-
-
-COMMENTS = Columns[Comment](
-    [
-        Column("judged at", lambda row: (row.judged_at or "-")[:16].replace("T", " "), ""),
-        Column("", lambda row: row.judged_at, "judged_at"),
-        Column("assessor", lambda row: row.assessor),
-        Column("query", lambda row: row.query_id, "query_id"),
-        Column("document", lambda row: row.doc_id, "doc_id"),
-        Column("", lambda row: row.occasion, "occasion"),
-        Column("grade", lambda row: row.cannot_judge or ("none" if row.grade is None else row.grade), ""),
-        Column("", lambda row: row.grade, "grade"),
-        Column("", lambda row: row.cannot_judge, "cannot_judge"),
-        Column("comment", lambda row: row.comment),
-        Column("", lambda row: row.counts, "counts"),
-    ]
-)
-
-
-def comments_of(snapshot: Snapshot) -> tuple[Comment, ...]:
-    """The comments of the latest answers, newest first; those without a moment last."""
-    facets, earliest = snapshot.facets, datetime.min.replace(tzinfo=UTC)
-    answers = sorted(snapshot.outcome.everything, key=lambda answer: (answer.query_id, answer.doc_id, answer.assessor))
-    return tuple(
-        Comment(
-            answer.judged_at,
-            answer.assessor,
-            answer.query_id,
-            answer.doc_id,
-            facets[answer.query_id],
-            answer.occasion,
-            answer.grade,
-            answer.cannot_judge,
-            answer.comment,
-            answer.counts,
-        )
-        for answer in sorted(answers, key=lambda latest: moment_of(latest.judged_at) or earliest, reverse=True)
-        if answer.comment
+def comment_columns(facets: Mapping[str, str]) -> Columns[Judgement]:
+    """Columns of comments, each with the answer that it belongs to. facets: by query."""
+    return Columns(
+        [
+            Column("judged at", lambda row: (row.judged_at or "-")[:16].replace("T", " "), ""),
+            Column("", lambda row: row.judged_at, "judged_at"),
+            Column("assessor", lambda row: row.assessor),
+            Column("query", lambda row: row.query_id, "query_id"),
+            Column("document", lambda row: row.doc_id, "doc_id"),
+            Column("", lambda row: facets[row.query_id], "facet"),
+            Column("", lambda row: row.occasion, "occasion"),
+            Column("grade", lambda row: row.cannot_judge or ("none" if row.grade is None else row.grade), ""),
+            Column("", lambda row: row.grade, "grade"),
+            Column("", lambda row: row.cannot_judge, "cannot_judge"),
+            Column("comment", lambda row: row.comment),
+            Column("", lambda row: row.counts, "counts"),
+        ]
     )
+
+
+def commented(answers: Iterable[Judgement]) -> list[Judgement]:
+    """The answers that have a comment, newest first; those without a moment last."""
+    earliest = datetime.min.replace(tzinfo=UTC)
+    written = [answer for answer in answers if answer.comment]
+    written.sort(key=lambda answer: (answer.query_id, answer.doc_id, answer.assessor))
+    return sorted(written, key=lambda answer: moment_of(answer.judged_at) or earliest, reverse=True)
 
 
 @dataclass(frozen=True, slots=True)

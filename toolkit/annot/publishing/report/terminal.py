@@ -17,7 +17,6 @@ from annot.publishing.report.cells import NONE, Number, parts, text
 from annot.publishing.report.tables import Columns, Row, Table, sentences
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table as Grid
 
 UNLIMITED = 10_000
@@ -159,7 +158,7 @@ def _wrapped(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequ
         return ""
     for row in rows:
         grid.add_row(*map(Text, row))
-    return _captured(_console(columns), grid)
+    return _in_lines(grid, columns)
 
 
 def _block(headings: Sequence[str], row: Sequence[str], columns: int) -> str:
@@ -173,16 +172,14 @@ def _block(headings: Sequence[str], row: Sequence[str], columns: int) -> str:
     grid.add_column(width=columns - name - 2, overflow="fold")
     for line in zip(headings, row, strict=True):
         grid.add_row(*map(Text, line))
-    return _captured(_console(columns), grid)
+    return _in_lines(grid, columns)
 
 
-def _console(columns: int) -> Console:
+def _in_lines(grid: Grid, columns: int) -> str:
+    """The grid as rich prints it on a terminal of so many columns, without spaces at the ends of lines."""
     from rich.console import Console
 
-    return Console(file=io.StringIO(), width=columns, color_system=None, legacy_windows=False)
-
-
-def _captured(console: Console, grid: Grid) -> str:
+    console = Console(file=io.StringIO(), width=columns, color_system=None, legacy_windows=False)
     with console.capture() as captured:
         console.print(grid)
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))

@@ -184,8 +184,7 @@ class TermSystem(system.System):
     def _counts(self, corpus: Corpus, topic: system.PooledQuery, rule: Rule) -> Sparse:
         if topic.text is not None:
             return corpus.texts([topic.text], rule)
-        sentences = range(corpus.sentence_count(topic.topic_id)) if self.whole else topic.sentences
-        return corpus.sentences(topic.topic_id, sentences, rule)
+        return corpus.sentences(topic.topic_id, None if self.whole else topic.sentences, rule)
 
 
 def _term_system(name: str, *, whole: bool) -> TermSystem:
