@@ -169,15 +169,13 @@ def ask(
         with watch() as advance:
             requester = asyncio.run(go(advance))
         with study.reading() as session:
-            calls = stored.read_calls(session, name)
-            current, _ = on_record.on_judged_texts(session, calls)
-            standing = on_record.status_of(ws, session, stored.read_asked_model(session, name), calls)
+            opinion = on_record.OpinionOnRecord(ws, session, stored.read_asked_model(session, name))
             judged = pools.sample_judged_since(session) is not None
     open_pairs = {(*question.pair, question.repeat) for question in questions}
-    settled = sum((*opinion.pair, opinion.repeat) in open_pairs for opinion in stored.opinions_from(current))
+    settled = sum((*answer.pair, answer.repeat) in open_pairs for answer in opinion.settled)
     refused = tuple(f"{query_id} {doc_id}: {why}" for (query_id, doc_id), why in sorted(requester.refused.items()))
     return AskedOpinion(
-        standing,
+        opinion.standing,
         len(questions),
         settled,
         requester.readable,
@@ -188,7 +186,7 @@ def ask(
         (
             *ready.notes,
             *([f"an answer that could not be read: {requester.unreadable}"] if requester.unreadable else []),
-            *on_record.changes_of_model(calls),
+            *on_record.changes_of_model(opinion.calls),
             *_predicting(ws, name, selection, judged),
         ),
     )
@@ -225,14 +223,14 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         waiting = waiting_pairs(session)
         before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
         gone = pools.withdrawn_ids(session)
-        gold = [row for row in trials.read_gold(session) if row.doc_id not in gone]
+        gold = _staying(trials.read_gold(session), gone)
         facets = {query.query_id: query.facet for query in pools.read_queries(session)}
         settings = _settings_of(ws, name)
         asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
         early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
         around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
         recorded = content(session, {display["prompt"] for display in around.values()})
-    pairs = [pair for pair in on_record.selected_pairs(ws, selection) if pair[1] not in gone]
+    pairs = _staying(on_record.selected_pairs(ws, selection), gone)
     examples = _examples_of(name, settings, before, gold, facets, pairs)
     shown_as_examples = {example.pair for example in examples}
     put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
@@ -257,6 +255,11 @@ def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging:
         questions = _open_questions(session, pairs, settings, calls, prompts)
     notes = [*_notes_on_texts(put_off, questions, calls)]
     return _Prepared(settings, record, prompts, pairs, questions, notes, asking.longest_answer(settings, calls), early)
+
+
+def _staying(rows: Iterable[Any], gone: Collection[str]) -> list[Any]:
+    """The rows of query, document and more whose documents were not withdrawn."""
+    return [row for row in rows if row[1] not in gone]
 
 
 def _examples_of(
@@ -425,27 +428,23 @@ def write(ws: Workspace, name: str, *, before_judging: str | None) -> WrittenOpi
     is shown before all pairs are settled; it goes on record.
     """
     with ws.writing() as session:
-        record = stored.read_asked_model(session, name)
+        opinion = on_record.OpinionOnRecord(ws, session, stored.read_asked_model(session, name))
         if (reason := on_record.check_early(ws, session, "shown", why=before_judging)) is not None:
             on_record.note_early(session, name, "shown", reason)
-        current, others = (
-            list(stored.opinions_from(calls))
-            for calls in on_record.on_judged_texts(session, stored.read_calls(session, name))
-        )
     grades = {
-        pair: [opinion.grade for opinion in several if opinion.grade is not None]
-        for pair, several in groupby(current, key=attrgetter("pair"))
+        pair: [answer.grade for answer in several if answer.grade is not None]
+        for pair, several in groupby(opinion.settled, key=attrgetter("pair"))
     }
     qrels = [
         Qrel(query_id, doc_id, median_low(grades_of_pair))
         for (query_id, doc_id), grades_of_pair in grades.items()
         if grades_of_pair
     ]
-    model = re.sub(r"\s+", "_", record.model)
+    model = re.sub(r"\s+", "_", opinion.asked.model)
     path = ws.inside(ws.exports / "opinions", f"{name}.qrels")
     write_file(path, write_qrels(qrels, source=f"{MODEL_MARK}{model}"))
-    set_aside = {opinion.pair for opinion in others} - grades.keys()
-    return WrittenOpinion(path, record.model, len(qrels), len(grades) - len(qrels), len(set_aside))
+    set_aside = {answer.pair for answer in opinion.set_aside} - grades.keys()
+    return WrittenOpinion(path, opinion.asked.model, len(qrels), len(grades) - len(qrels), len(set_aside))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

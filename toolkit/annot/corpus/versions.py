@@ -88,14 +88,8 @@ def _begun(
     name, names = wanted.version, [version.version for version in versions]
     if name is None:
         # An emptied corpus is filled again.
-        ruled = adding and changed and ws.has_corpus and any(pool.per_method for pool in drawn)
-        if ruled and (projects.was_sent(session) or is_judged(session)):
-            goes_on = f"--version {names[-1]} continues that version, " if names else ""
-            raise InputError(
-                "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
-                "version of it",
-                hint=f"{goes_on}{ASK} begins one",
-            )
+        if adding and changed and ws.has_corpus and any(pool.per_method for pool in drawn):
+            _refuse_used(session, names)
         return None
     before = names or [wanted.first or FIRST]
     closed = adding and changed > 0 and any(pool.of_corpus == name for pool in drawn)
@@ -112,6 +106,17 @@ def _begun(
         # The qrels of a finished version stay as they are at this moment.
         final_qrels(session, ws)
     return BegunVersion(name, before[-1], is_new=True) if changed else None
+
+
+def _refuse_used(session: Session, names: list[str]) -> None:
+    """Raise InputError, which asks for a version, if pairs were sent or judged."""
+    if projects.was_sent(session) or is_judged(session):
+        goes_on = f"--version {names[-1]} continues that version, " if names else ""
+        raise InputError(
+            "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
+            "version of it",
+            hint=f"{goes_on}{ASK} begins one",
+        )
 
 
 def _problem(name: str, first: str, before: list[str], *, drawn: bool, closed: bool) -> str | None:

@@ -285,6 +285,14 @@ def _lost_questions(
     return [question for question in of_them if pair_key(*question) not in staying]
 
 
+def _tasks_of_withdrawn(
+    tasks: Iterable[StudioTask], questions: Mapping[str, PairKey], gone: Collection[str]
+) -> set[int]:
+    """The server's numbers of the tasks about withdrawn documents."""
+    keys = {key for key, question in questions.items() if question.doc_id in gone}
+    return {task.task_id for task in tasks if task.key in keys}
+
+
 def _stale(
     listed: Sequence[StudioTask],
     outgoing: OutgoingProject,
@@ -311,6 +319,5 @@ def _stale(
             for task in waiting
             if task.key in questions and (task.task_id in stale or shown.get(task.key or "") != opinions_in(task.data))
         }
-    withdrawn = {key for key, question in questions.items() if question.doc_id in gone}
-    stale |= {task.task_id for task in waiting if task.key in withdrawn}
+    stale |= _tasks_of_withdrawn(waiting, questions, gone)
     return [task for task in listed if task.task_id in stale]
