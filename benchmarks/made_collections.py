@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from annot.base.array_files import Array
 from annot.base.records import Qrel, ScoredDoc
-from annot.measuring.evaluation.measures import MeasureSelection, evaluate
+from annot.measuring.evaluation.measures import JudgedWhole as JudgedPools
+from annot.measuring.evaluation.measures import MeasureSelection
 from judged_whole import JudgedWhole, of_cranfield, of_csfcube
 
 AT_ONCE = 500
@@ -179,7 +180,8 @@ def judged(cranfield: Path | None, csfcube: Path | None) -> Iterator[Collection]
 
 
 def _of_judged(whole: JudgedWhole) -> Collection:
-    qrels = [Qrel(query_id, *judged) for query_id, of_query in whole.grades.items() for judged in of_query.items()]
+    qrels = (Qrel(query_id, *judged) for query_id, of_query in whole.grades.items() for judged in of_query.items())
+    judged_pools = JudgedPools(tuple(qrels), ())
     best: Mapping[str, Sequence[str]] = {
         query_id: sorted(grades, key=grades.__getitem__, reverse=True) for query_id, grades in whole.grades.items()
     }
@@ -187,12 +189,12 @@ def _of_judged(whole: JudgedWhole) -> Collection:
     convention = whole.measures[0][0]
     names = tuple(name for _, name in whole.measures)
     of_systems = [
-        evaluate(
+        judged_pools.measured(
             {
                 query_id: [ScoredDoc(doc_id, -float(rank)) for rank, doc_id in enumerate(ranking)]
                 for query_id, ranking in rankings.items()
             },
-            qrels,
+            judged_pools.query_ids,
             MeasureSelection(convention, names, whole.relevant_from),
             ties="order",
         ).queries

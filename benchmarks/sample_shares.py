@@ -74,7 +74,7 @@ def rows_of(highest: int, topics: int, pairs: int, relevant: tuple[int, int], op
                     judged, probabilities(collection.frozen, share=share, rule=RULE_OF_STUDIES), measured
                 )
                 level = number(certain.level.value)
-                half = number(certain.half_width) / (1 + level) / number(half_width(1.0, topics, 0.95))
+                half = number(certain.half_width) / (1 + level) / number(half_width(1.0, topics, 0.95, 0.0))
                 figures = level, number(certain.difference.value), certain.bias, half, certain.empty
                 found.append(np.array(figures, dtype=float))
             rounded: list[float] = np.array(found).mean(axis=0).round(4).tolist()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from annot.base.records import Qrel
-from annot.measuring.evaluation import measures as plain
-from annot.measuring.evaluation.measures import Evaluation, MeasureSelection, Run
+from annot.measuring.evaluation.measures import Evaluation, JudgedWhole, MeasureSelection, Run
 from annot.measuring.sampled import estimates as sampled
 from annot.measuring.sampled.grades import PoolGrades
 
@@ -14,7 +13,8 @@ from annot.measuring.sampled.grades import PoolGrades
 def evaluate(
     run: Run, qrels: Iterable[Qrel], *, convention: str, relevant_from: int, ties: str, measures: Sequence[str] = ()
 ) -> Evaluation:
-    return plain.evaluate(run, qrels, MeasureSelection(convention, measures, relevant_from), ties=ties)
+    judged = JudgedWhole(tuple(qrels), ())
+    return judged.measured(run, judged.graded, MeasureSelection(convention, measures, relevant_from), ties=ties)
 
 
 def estimates(

@@ -16,7 +16,6 @@ from annot.base.stats.inference import (
     mean_interval,
     median_interval,
     parts_of_mean,
-    plural,
     ratio_interval,
     share,
     share_of_counts,
@@ -158,7 +157,6 @@ def test_the_parts_of_a_mean_have_its_mean() -> None:
 def test_few_units_are_said_in_words() -> None:
     assert too_few(1).reason == "1 query: an interval over queries needs 4"
     assert too_few(2, 6, "query paper").kind == "fewer than 6 query papers"
-    assert (plural("query"), plural("query paper")) == ("queries", "query papers")
 
 
 def test_the_median_of_six_is_between_interpolated_order_statistics() -> None:

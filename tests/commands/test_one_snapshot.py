@@ -145,8 +145,8 @@ def test_the_story_of_a_pair_is_of_one_moment(ws: Workspace, annot: Run, revisin
     revising(reviser)
     story = annot("trace", first.query_id, first.doc_id, "--json").data
     of_a1 = [said for said in story["answers"] if said["person"] == "a1"]
-    assert [said["counts"] for said in of_a1] == ["superseded"] * (len(of_a1) - 1) + ["yes"]
-    agreed = of_a1[-1]["answer"]["grade"] == 1
+    assert [said["counts"] for said in of_a1] == [False] * (len(of_a1) - 1) + [True]
+    agreed = of_a1[-1]["grade"] == 1
     assert story["standing"] == ("agreed" if agreed else "in dispute")
     assert (story["decision"] and story["decision"]["grade"]) == (1 if agreed else None)
     assert reviser.commits > len(of_a1) + 5

@@ -276,7 +276,7 @@ def test_more_topics_make_the_same_bias_too_large() -> None:
     assert assumed_of(0.15, topics=1000).bias == assumed_of(0.15, topics=40).bias
     assert many.too_small
     assert not Certainty(many.level, many.level, 0.5, Undefined("one topic has no interval"), 0.0).too_small
-    assert isinstance(half_width(0.2, 1, 0.95), Undefined)
+    assert isinstance(half_width(0.2, 1, 0.95, 0.0), Undefined)
 
 
 @pytest.mark.parametrize("measure", ["nDCG", "NDCG%20", "AP"])

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.records import Adjudication
 from annot.publishing.report import pages, tables
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import Table
@@ -18,21 +16,34 @@ from annot.steps.trace import ANSWERS, TracedAnswer
 HEADINGS = ("given at", "person", "role", "revision", "grade", "seconds", "counts", "source", "remarks")
 
 
+def answer(**changes: Any) -> TracedAnswer:
+    usual: dict[str, Any] = {
+        "person": "a1", "role": "assessor", "repeat": False, "revision": 1, "grade": 0,
+        "cannot_judge": None, "reason": None, "comment": None, "at": "2031-01-02",
+        "recorded_at": None, "lead_time": None, "flags": (), "source": "studio", "annotation": "17", "counts": True,
+        "versions": (),
+    }  # fmt: skip
+    return TracedAnswer(**(usual | changes))
+
+
 @pytest.mark.parametrize(
     ("changes", "column", "shown"),
     [
+        *(({}, "given at", "2031-01-02"), ({"at": None}, "given at", "-")),
         *(({}, "grade", 0), ({"grade": None}, "grade", "none")),
         *(({}, "seconds", "-"), ({"lead_time": 0.0}, "seconds", "0.0"), ({"lead_time": 12.34}, "seconds", "12.3")),
+        *(({}, "counts", "yes"), ({"repeat": True}, "counts", "as a repeat")),
+        *(({"counts": False}, "counts", "superseded"), ({"counts": False, "repeat": True}, "counts", "superseded")),
+        ({"counts": False, "flags": ("late", "deleted")}, "counts", "late; deleted"),
+        *(({}, "source", "studio 17"), ({"annotation": ""}, "source", "studio")),
         *(({}, "remarks", ""), ({"reason": "why", "cannot_judge": "cut", "comment": "oh"}, "remarks", "cut; why; oh")),
         ({"comment": "oh"}, "remarks", "oh"),
     ],
 )
-def test_an_answer_has_a_cell_for_each_of_its_parts(changes: dict[str, Any], column: str, shown: object) -> None:
-    answer = replace(Adjudication("q", "d", "j1", 0, "shown", ()), **changes)
-    found = ANSWERS.of([TracedAnswer("j1", "adjudicator", answer, None, "studio 17", "yes", ())])
+def test_an_answer_says_when_what_and_whether_it_counts(changes: dict[str, Any], column: str, shown: object) -> None:
+    found = ANSWERS.of([answer(**changes)])
     assert found.headings == HEADINGS
     assert found.rows[0][HEADINGS.index(column)] == shown
-    assert found.rows[0][HEADINGS.index("given at")] == "-"
 
 
 def test_the_chain_has_files_as_they_will_be_and_those_that_are_there(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from annot.store import facet_labels, people
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.models import ImportedSource
 from annot.store.runs import put_import, read_imports, read_runs
-from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_setting
 from annot_csfcube import importing
 from small_study import Small, pool_of
 from study_stages import copied, quietly
@@ -178,10 +178,10 @@ def test_a_missing_rating_counts_as_zero_from_then_on(tmp_path: Path) -> None:
     file = tmp_path / "annot.toml"
     for text in ("", '[judging]\nmissing = "out"  # why\n'):
         file.write_text(text, encoding="utf-8")
-        importing._set_missing_policy(file)
+        write_setting(file, "judging", "missing", "zero")
         assert 'missing = "zero"' in file.read_text(encoding="utf-8")
     before = file.stat().st_mtime_ns
-    importing._set_missing_policy(file)
+    write_setting(file, "judging", "missing", "zero")
     assert file.stat().st_mtime_ns == before
 
 

@@ -5,14 +5,14 @@ folder.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from annot.base.errors import Faults
 from annot.base.names import counted, near
-from annot.base.records import CITED, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking
+from annot.base.records import CITED, Decision, Draw, Judgement, Paper, Pool, PoolEntry, Query, Ranking, grouped, nested
 from annot.formats.cleaning import CleanedPaper
 from annot.formats.input_files import csv_of, json_lines
 
@@ -93,20 +93,16 @@ def misfits(material: Material) -> tuple[str, ...]:
         if not _FACET.fullmatch(facet)
     ]
     pooled = {pool.topic_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
-    decided: dict[str, set[str]] = defaultdict(set)
-    for decision in material.decisions:
-        decided[decision.query_id].add(decision.doc_id)
-    assessors: dict[str, set[str]] = defaultdict(set)
-    for judgement in material.judgements:
-        if judgement.doc_id in decided[judgement.query_id]:
-            assessors[judgement.query_id].add(judgement.assessor)
+    decided = nested((*decision.pair, decision.grade) for decision in material.decisions)
+    judged = grouped((judgement.query_id, judgement) for judgement in material.judgements)
     for query in material.queries:
-        name = f"query {query.query_id}"
+        name, settled = f"query {query.query_id}", decided.get(query.query_id, {}).keys()
         if query.topic_id not in pooled:
             faults.append(f"{name}: its paper has no pool")
             continue
-        faults += _misfits_of_team(name, assessors[query.query_id], settled=bool(decided[query.query_id]))
-        outside = sorted(decided[query.query_id] - pooled[query.topic_id])
+        team = {judgement.assessor for judgement in judged.get(query.query_id, ()) if judgement.doc_id in settled}
+        faults += _misfits_of_team(name, team, settled=bool(settled))
+        outside = sorted(settled - pooled[query.topic_id])
         faults += [f"{name}: {doc_id} is judged but not in the pool" for doc_id in outside]
     return tuple(dict.fromkeys(faults))
 
@@ -123,11 +119,11 @@ def _misfits_of_team(name: str, team: Collection[str], *, settled: bool) -> Iter
 
 
 def _written_ratings(facet: str, material: Material) -> dict[str, dict[str, list[Any]]]:
-    grades_by_assessor: dict[str, dict[str, dict[str, int | None]]] = {}
-    for judgement in material.judgements:
-        grades_by_assessor.setdefault(judgement.query_id, {}).setdefault(judgement.assessor, {})[judgement.doc_id] = (
-            judgement.grade
-        )
+    of_each = nested(
+        ((judgement.query_id, judgement.assessor), judgement.doc_id, judgement.grade)
+        for judgement in material.judgements
+    )
+    grades_by_assessor = nested((query_id, assessor, grades) for (query_id, assessor), grades in of_each.items())
     final = {decision.pair: decision.grade for decision in material.decisions}
     pools = {pool.topic_id: pool for pool in material.pools}
     entries: dict[str, dict[str, list[Any]]] = {}
@@ -259,11 +255,7 @@ class Release(Material):
 
 
 def read_release(
-    files: Mapping[str, bytes],
-    *,
-    name: str,
-    known_labels: Collection[str],
-    facet_labels: Mapping[str, tuple[str, ...]],
+    files: Mapping[str, bytes], *, name: str, known_labels: Collection[str], facet_labels: Mapping[str, tuple[str, ...]]
 ) -> Release:
     """The release in `files`: contents by path relative to its folder, with `/`. `name` is the folder in messages.
 

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-import tomlkit
 from annot.base.errors import InputError
 from annot.base.names import moment_now
 from annot.base.records import NAMELESS_ADJUDICATOR, Adjudication, Assessor, Assignment, Source
@@ -24,7 +23,7 @@ from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, 
 from annot.store.models import ImportedSource, Plan, Session, StoredRun
 from annot.study.outcome import outcome_of
 from annot.study.snapshot import export_qrels
-from annot.study.workspace import Workspace, write_file
+from annot.study.workspace import Workspace, write_file, write_setting
 
 from annot_csfcube.contents import is_release_file
 from annot_csfcube.files import CsfcubeFacts, Release, read_release
@@ -86,7 +85,7 @@ def import_release(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRel
             with ws.reading() as session:
                 outcome = outcome_of(session, ws.settings)
             export_qrels(ws, outcome, release.queries, ())
-        _set_missing_policy(ws.settings_file)
+        write_setting(ws.settings_file, "judging", "missing", "zero")
     return imported
 
 
@@ -160,14 +159,6 @@ def _plan_of(release: Release) -> list[Assignment]:
         counts[judgement.assessor] += 1
         plan.append(Assignment(judgement.query_id, judgement.doc_id, judgement.assessor, counts[judgement.assessor]))
     return plan
-
-
-def _set_missing_policy(path: Path) -> None:
-    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
-    judging = document.setdefault("judging", tomlkit.table())
-    if judging.get("missing") != "zero":
-        judging["missing"] = "zero"
-        write_file(path, tomlkit.dumps(document))
 
 
 def _counts(release: Release) -> dict[str, int]:

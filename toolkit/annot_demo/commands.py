@@ -17,8 +17,7 @@ def demo(
         Literal["facets", "questions"], option("What is judged: facets of papers, or answers to questions.")
     ] = "facets",
     sample: Annotated[
-        float | None,
-        option("Judge only a sample with this share of the pools.", shown="all", min=0.0001, max=1.0),
+        float | None, option("Judge only a sample with this share of the pools.", shown="all", min=0.0001, max=1.0)
     ] = None,
     corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
 ) -> Output:

@@ -221,14 +221,7 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
 def _release(ws: Workspace, steps: Steps) -> Path:
     """A draft of the release, with the table of the sample and the program that measures a run on it."""
     released = publish.release(
-        ws,
-        ws.root / DRAFT,
-        with_text=None,
-        licence=None,
-        published=None,
-        allowed=(),
-        draft=True,
-        dry_run=False,
+        ws, ws.root / DRAFT, with_text=None, licence=None, published=None, allowed=(), draft=True, dry_run=False
     )
     steps.begin(
         f"release: a draft of {len(released.files)} files, with the sample and a program that measures a run on it"

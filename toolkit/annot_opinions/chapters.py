@@ -135,10 +135,7 @@ def agreement(worths: Sequence[Worth], words: StudyVocabulary) -> Table:
             Column("Grades", lambda row: "all" if row[1].binarised_at is None else f"{row[1].binarised_at} or higher"),
             Column("With", lambda row: row[1].whom),
         ],
-        [
-            Column("Pairs", lambda row: row[1].between.n_pairs),
-            *columns_for(FIGURES, figure, FIGURES.__getitem__),
-        ],
+        [Column("Pairs", lambda row: row[1].between.n_pairs), *columns_for(FIGURES, figure, FIGURES.__getitem__)],
         caption="opinions.agreement",
         words=words,
         command=COMMAND,
@@ -216,9 +213,8 @@ def _runs(worths: Sequence[Worth], words: StudyVocabulary) -> Table:
 
 
 def _alpha(worth: Worth, compared_with: str) -> cells.Number | str:
-    of_all = [row for row in worth.agreement if row.binarised_at is None and row.facet == worth.agreement[-1].facet]
-    figures = [row.between.figures["alpha_ordinal"] for row in of_all if row.whom == compared_with]
-    return cells.measured(figures[0], cells.COEFFICIENT) if figures else cells.NONE
+    alpha = worth.alphas.get(compared_with)
+    return cells.NONE if alpha is None else cells.measured(alpha, cells.COEFFICIENT)
 
 
 def _self_agreement(worth: Worth) -> cells.Number | str:

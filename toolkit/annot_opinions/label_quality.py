@@ -35,20 +35,23 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median_low
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
-from annot.base.names import counted, percent, verb
+from annot.base.names import plural_of
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
-from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, plural
+from annot.base.stats.inference import FEWEST_QUERIES, clusters_of, jackknife_interval, variance_of
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
+from annot.base.templating import render
 from annot.measuring.agreement import estimates
 from annot.measuring.agreement.coefficients import NOT_JUDGED_TWICE, ends_of
 from annot.measuring.agreement.estimates import TOGETHER
 
 from annot_opinions.self_preference import Favour, FavourRule, OpinedPair, favour
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Agreement of an opinion with each assessor, with the final grades and with itself, next to the agreement of people.
@@ -274,21 +277,6 @@ class StandingIn:
         return None if isinstance(self.omega, Undefined) else self.omega >= ENOUGH
 
 
-class _Compared(NamedTuple):
-    """Comparisons of one person with the model, by pair."""
-
-    behind: Array
-    """Difference W_person - W_model: 1, 0 or -1."""
-    as_near: Mask
-    query: npt.NDArray[np.str_]
-    weights: Array
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Compared]) -> _Compared:
-        """Comparisons on several queries together."""
-        return cls(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def standing_in(
     queries: Sequence[estimates.QueryRatings],
     opinion: Mapping[Pair, int],
@@ -305,23 +293,23 @@ def standing_in(
     from scipy.stats import false_discovery_control
 
     compared = _compared(queries, opinion)
-    if not compared:
+    if compared.empty:
         return StandingIn(epsilon, (), {}, ALONE, ALONE)
     left_out: dict[str, str] = {}
     against: list[AgainstOne] = []
-    for assessor, person in compared.items():
-        clusters = clusters_of(person.query, None if topics is None else [topics[name] for name in person.query])
-        n_pairs = len(person.behind)
+    for name, person in compared.groupby("assessor"):
+        assessor, query_ids, weights = str(name), person["query_id"], person["weight"].to_numpy()
+        clusters = clusters_of(query_ids, None if topics is None else query_ids.map(topics))
+        n_pairs = len(person)
         if n_pairs < FEWEST_PAIRS:
             left_out[assessor] = f"{n_pairs} pairs shared with others, expected {FEWEST_PAIRS} or more"
         elif clusters.n < FEWEST_QUERIES:
-            left_out[assessor] = f"{clusters.n} {plural(clusters.unit)}, expected {FEWEST_QUERIES} or more"
+            left_out[assessor] = f"{clusters.n} {plural_of(clusters.unit)}, expected {FEWEST_QUERIES} or more"
         else:
-            behind, as_near = (np.average(side, weights=person.weights) for side in (person.behind, person.as_near))
-            parts = clusters.summed(person.weights * (person.behind - behind)) / person.weights.sum()
-            variance = float((parts**2).sum()) * clusters.n / (clusters.n - 1)
-            p = _p_below(float(behind) - epsilon, variance, clusters.n)
-            against.append(AgainstOne(assessor, n_pairs, clusters.n, float(behind), float(as_near), p, wins=False))
+            behind, as_near = (float(np.average(person[side], weights=weights)) for side in ("behind", "as_near"))
+            parts = clusters.summed(weights * (person["behind"].to_numpy() - behind)) / weights.sum()
+            p = _p_below(behind - epsilon, variance_of(parts), clusters.n)
+            against.append(AgainstOne(assessor, n_pairs, clusters.n, behind, as_near, p, wins=False))
     if not against:
         why = Undefined(f"no assessor can be compared: {next(iter(left_out.values()))}")
         return StandingIn(epsilon, (), left_out, why, why)
@@ -332,9 +320,14 @@ def standing_in(
     return StandingIn(epsilon, tuple(against), left_out, omega, rho)
 
 
-def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]) -> dict[str, _Compared]:
-    """Pairs by person that another person judged too and on which the model has an opinion."""
-    by_assessor: dict[str, list[_Compared]] = {}
+def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int]) -> DataFrame:
+    """Pairs of each person that another person judged too and on which the model has an opinion, one a row.
+
+    `behind` is the difference W_person - W_model: 1, 0 or -1.
+    """
+    from pandas import DataFrame
+
+    rows: list[tuple[Any, ...]] = []
     for query in queries:
         opinions = np.array([opinion.get((query.query_id, doc_id), np.nan) for doc_id in query.doc_ids])
         graded = ~np.isnan(query.ratings)
@@ -345,11 +338,9 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
             model = _distances_to_others(opinions, query.ratings, others)[comparable]
             person = _distances_to_others(query.ratings[row], query.ratings, others)[comparable]
             nearer, as_near = person <= model + _SAME, model <= person + _SAME
-            query_ids = np.full(len(nearer), query.query_id)
-            on_query = _Compared(nearer.astype(np.float64) - as_near, as_near, query_ids, query.weights[comparable])
-            by_assessor.setdefault(assessor, []).append(on_query)
-    compared = {assessor: _Compared.joined(parts) for assessor, parts in sorted(by_assessor.items())}
-    return {assessor: person for assessor, person in compared.items() if len(person.behind)}
+            columns = nearer.astype(np.float64) - as_near, as_near, query.weights[comparable]
+            rows += [(assessor, query.query_id, *values) for values in zip(*columns, strict=True)]
+    return DataFrame(rows, columns=["assessor", "query_id", "behind", "as_near", "weight"])
 
 
 _SAME = 1e-9
@@ -429,6 +420,27 @@ class Worth:
     other_versions: OtherVersions | None = None
     """Pairs judged by other versions; None if people judged all of its pairs by the contents of its prompt."""
 
+    @property
+    def alphas(self) -> dict[str, Estimate]:
+        """Ordinal alpha of all facets together, by whom the grades are compared with."""
+        rows = [row for row in self.agreement if row.binarised_at is None and row.facet == self.agreement[-1].facet]
+        return {row.whom: row.between.figures[COMPARED_BY] for row in rows}
+
+    @property
+    def without_grade(self) -> bool:
+        """True if too few answers have a grade."""
+        return self.n_unreadable + self.n_declined > MOST_WITHOUT_GRADE * self.n_pairs
+
+    @property
+    def same_grade(self) -> int | None:
+        """Grade that it gives to nearly everything, unless people do too."""
+        grade, times = max(self.given.items(), key=lambda item: item[1])
+        total = sum(self.given.values())
+        if not total or times < ALWAYS_THE_SAME * total:
+            return None
+        share_of_people = max(sum(row[:-1]) for row in self.confusion) / self.n_compared
+        return grade if share_of_people < times / total else None
+
 
 @dataclass(frozen=True, slots=True)
 class OtherVersions:
@@ -507,74 +519,29 @@ def worth(
         favour=favour(pairs, judged.runs, judged.rule, topics=scale.topics),
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
-    verdict, clause = verdict_of(measured)
-    return replace(measured, verdict=verdict, sentence=f"{name} {clause}.")
+    measured = replace(measured, verdict=verdict_of(measured))
+    told = render("opinion-verdict.txt.j2", {"worth": measured, "fewest": FEWEST_PAIRS}, overrides=None)
+    return replace(measured, sentence=" ".join(told.split()))
 
 
-def verdict_of(figures: Worth) -> tuple[OpinionVerdict, str]:
-    """First verdict whose rule holds, and the clause that follows the opinion's name."""
-    if (verdict := _verdict_without_judgement(figures)) is not None:
-        return verdict
+def verdict_of(figures: Worth) -> OpinionVerdict:
+    """First verdict whose rule holds."""
     favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
-    if isinstance(favour, Favour) and favour.gaining:
-        gain = next(run.beyond for run in favour.runs if run.run == favour.gaining[0])
-        return OpinionVerdict.FAVOURS, (
-            f"favours {_series(favour.gaining)}: {favour.gaining[0]} gains {gain:.3f} in {favour.measure} more than "
-            "the other runs do and its errors explain"
-        )
-    alphas = {
-        row.whom: _shown(row.between.figures[COMPARED_BY].value)
-        for row in figures.agreement
-        if row.binarised_at is None and row.facet == figures.agreement[-1].facet
-    }
-    with_people = f"its ordinal alpha with the assessors is {alphas[EACH]}, theirs with each other {alphas[PEOPLE]}"
-    runs, wins = _clause_on_runs(favour), sum(person.wins for person in standing.against)
-    won = f"it may replace one, having won against {wins} of {counted(len(standing.against), 'assessor')}"
-    if not isinstance(favour, Favour) or not favour.none:
-        if behind:
-            return OpinionVerdict.NOISY, f"is noisy: {with_people}{runs}"
-        so_far = won if standing.may else with_people
-        if isinstance(favour, Undefined):
-            return OpinionVerdict.UNKNOWN, f"cannot be judged yet{runs}. So far, {so_far}"
-        return OpinionVerdict.TOO_FEW, (
-            f"cannot be judged yet: there are too few topics to show whether it favours a run{runs}. So far, {so_far}"
-        )
-    if standing.may is False or behind:
-        return OpinionVerdict.NOISY_BUT_FAIR, f"is noisy but fair: {with_people}{runs}"
-    if standing.may:
-        return OpinionVerdict.AS_PEOPLE, f"agrees as people do: {won}{runs}"
-    assert isinstance(standing.omega, Undefined)
-    return OpinionVerdict.FAIR, (
-        f"is fair: its ordinal alpha with the final grades is {alphas[FINAL]}; whether it agrees as people do is not "
-        f"known: {standing.omega.reason}{runs}"
-    )
-
-
-def _verdict_without_judgement(figures: Worth) -> tuple[OpinionVerdict, str] | None:
-    """Verdict on an opinion that does not judge, or of which too little is known; None for any other."""
-    unreadable, declined = (n / max(1, figures.n_pairs) for n in (figures.n_unreadable, figures.n_declined))
-    if unreadable + declined > MOST_WITHOUT_GRADE:
-        return OpinionVerdict.DOES_NOT_JUDGE, (
-            f"does not judge: {percent(unreadable, 0)} of its answers cannot be read, {percent(declined, 0)} say that "
-            "the pair cannot be judged"
-        )
+    if figures.without_grade:
+        return OpinionVerdict.DOES_NOT_JUDGE
     if figures.n_compared < FEWEST_PAIRS:
-        return OpinionVerdict.UNKNOWN, (
-            f"is not measured yet: pairs with both an opinion and a final grade: {figures.n_compared}, and "
-            f"{FEWEST_PAIRS} are needed"
-        )
-    if (grade := _same_grade(figures)) is not None:
-        share = figures.given[grade] / sum(figures.given.values())
-        return (
-            OpinionVerdict.DOES_NOT_JUDGE,
-            f"does not judge: it gives grade {grade} to {percent(share, 1)} of the pairs",
-        )
-    if not _above(figures.rho):
-        rho = _shown(figures.rho.value)
-        return OpinionVerdict.DOES_NOT_JUDGE, (
-            f"does not judge: its grades do not rise with people's (Spearman's rho {rho})"
-        )
-    return None
+        return OpinionVerdict.UNKNOWN
+    if figures.same_grade is not None or not _above(figures.rho):
+        return OpinionVerdict.DOES_NOT_JUDGE
+    if isinstance(favour, Favour) and favour.gaining:
+        return OpinionVerdict.FAVOURS
+    if isinstance(favour, Undefined) or not favour.none:
+        if behind:
+            return OpinionVerdict.NOISY
+        return OpinionVerdict.UNKNOWN if isinstance(favour, Undefined) else OpinionVerdict.TOO_FEW
+    if standing.may is False or behind:
+        return OpinionVerdict.NOISY_BUT_FAIR
+    return OpinionVerdict.AS_PEOPLE if standing.may else OpinionVerdict.FAIR
 
 
 def _above(estimate: Estimate) -> bool:
@@ -586,46 +553,3 @@ def _above(estimate: Estimate) -> bool:
 def _below(estimate: Estimate) -> bool:
     high = estimate.interval.high if isinstance(estimate.interval, Interval) else estimate.value
     return not isinstance(high, Undefined) and high < 0
-
-
-def _same_grade(figures: Worth) -> int | None:
-    """Grade that it gives to nearly everything, unless people do too."""
-    grade, times = max(figures.given.items(), key=lambda item: item[1])
-    total = sum(figures.given.values())
-    if not total or times < ALWAYS_THE_SAME * total:
-        return None
-    share_of_people = max(sum(row[:-1]) for row in figures.confusion) / figures.n_compared
-    return grade if share_of_people < times / total else None
-
-
-def _clause_on_runs(favour: Favour | Undefined) -> str:
-    """Clause about the runs of an opinion that is not shown to favour one."""
-    if isinstance(favour, Undefined):
-        return f"; whether it favours a run is not known: {favour.reason}"
-    losing = f"; but {_series(favour.losing)} {verb(len(favour.losing), 'loses', 'lose')} more" if favour.losing else ""
-    if favour.none:
-        assert favour.visible is not None
-        return (
-            f", and no run gains more under its grades than its errors explain ({counted(favour.n_topics, 'topic')} "
-            f"show a favour of {_points(favour.visible)} or more with 80% power){losing}"
-        )
-    needed = "no number of topics" if favour.topics_needed is None else f"about {favour.topics_needed} topics"
-    if favour.suspected:
-        names = _series(favour.suspected)
-        return f"; {names} may gain more under its grades than its errors explain; {needed} would show it{losing}"
-    return (
-        f"; with {counted(favour.n_topics, 'topic')}, a favour of {_points(favour.tolerance)} of {favour.measure} for "
-        f"one run would be found in fewer than 80 of 100 studies; {needed} would do{losing}"
-    )
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:.1f} points"
-
-
-def _shown(value: Value | None) -> str:
-    return "not known" if value is None or isinstance(value, Undefined) else f"{value:.2f}"
-
-
-def _series(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -39,16 +39,13 @@ def judged_of(snapshot: Snapshot, runs: Mapping[str, Mapping[str, Ranking]]) -> 
     convention, measure = primary_of(settings)
     member = family_of(convention, measure)
     assert member is not None
-    weights = None
-    if snapshot.sample is not None:
-        weights = {judgement.pair: 1.0 for judgement in outcome.of_answered_pairs} | snapshot.sample.weights
     queries = ratings_of(
         outcome.of_answered_pairs,
         outcome.decisions,
         snapshot.facets,
         grades=settings.scale.grades,
         unjudgeable=outcome.unjudgeable,
-        weights=weights,
+        weights=None if snapshot.sample is None else snapshot.sample.weights,
     )
     return JudgedRuns(
         queries=queries,

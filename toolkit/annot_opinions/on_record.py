@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import tomlkit
 from annot.base.errors import Faults, InputError, MissingInput, numbered
 from annot.base.names import counted, known_query, moment_now
 from annot.judging.exchange.outgoing import HiddenWords
@@ -19,7 +19,7 @@ from annot.store.shown import Display, display_parts, hash_of_text, in_force, re
 from annot.study import workspace
 from annot.study.judged_texts import judged_texts, paper_topics, texts_of_pair
 from annot.study.outcome import Pair, outcome_of
-from annot.study.workspace import SETTINGS_FILE, Workspace, given_text, write_file
+from annot.study.workspace import SETTINGS_FILE, Workspace, given_text
 
 from annot_opinions import stored
 from annot_opinions.stored import ANSWERED, READ, REFUSED
@@ -30,7 +30,7 @@ from annot_opinions.stored import ANSWERED, READ, REFUSED
 
 
 What = Literal["asked", "shown"]
-OPTION = "--before-judging"
+
 _WHY: dict[What, str] = {
     "asked": "no pair has been sent to an assessor yet, so the model's opinion could influence the plan and the people",
     "shown": "people have not settled all pairs yet, so the model's opinion could influence them",
@@ -56,7 +56,7 @@ def check_early(ws: Workspace, session: Session, what: What, *, why: str | None)
         return None
     reason = " ".join((why or "").split())
     if not reason:
-        raise InputError(_WHY[what], hint=f'wait, or give the reason: {OPTION} "why"; the datasheet repeats it')
+        raise InputError(_WHY[what], hint='wait, or give the reason: --before-judging "why"; the datasheet repeats it')
     return reason
 
 
@@ -96,7 +96,7 @@ def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str],
     allowed = ws.settings.corpus.may_leave_this_machine
     if allowed is None and may_leave is not None:
         allowed = may_leave(url)
-        _note_leaving(ws.settings_file, allowed)
+        workspace.write_setting(ws.settings_file, "corpus", LEAVES, allowed)
         if allowed:
             workspace.allow(ws.root, url)
     if not allowed:
@@ -106,13 +106,6 @@ def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str],
             "or ask a model on this machine",
         )
     ws.check_door(url, asked_by=asked_by)
-
-
-def _note_leaving(path: Path, allowed: bool) -> None:
-    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
-    corpus: Any = document.setdefault("corpus", tomlkit.table())
-    corpus[LEAVES] = allowed
-    write_file(path, tomlkit.dumps(document))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -257,21 +250,24 @@ class OpinionStatus:
         )
 
 
-def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequence[ModelCall]) -> OpinionStatus:
-    """The figures of one opinion. calls: every request under its name."""
-    settings = ws.settings.opinions.get(record.name)
+def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> OpinionStatus:
+    """The figures of one opinion."""
+    record, calls, settings = opinion.asked, opinion.calls, ws.settings.opinions.get(opinion.asked.name)
     planned = _planned_pairs(session) - {*record.examples}
-    current, others = (list(stored.opinions_from(part)) for part in on_judged_texts(session, calls))
-    current_pairs, other_pairs = ({opinion.pair for opinion in part} for part in (current, others))
-    answered = [call for call in calls if call.state in ANSWERED]
+    current_pairs, other_pairs = ({call.pair for call in part} for part in (opinion.settled, opinion.set_aside))
+    answered, states = (
+        [call for call in calls if call.state in ANSWERED],
+        Counter(call.state for call in opinion.settled),
+    )
+    settled = {call.pair for call in calls if call.state in READ or call.status in REFUSED}
     return OpinionStatus(
         name=record.name,
         model=record.model,
         url=record.url,
-        pairs=len({opinion.pair for opinion in current if opinion.grade is not None}),
-        repeats=max((opinion.repeat for opinion in current), default=0),
-        unreadable=sum(opinion.grade is None and not opinion.cannot_judge for opinion in current),
-        cannot_judge=sum(opinion.cannot_judge for opinion in current),
+        pairs=len({call.pair for call in opinion.settled if call.grade is not None}),
+        repeats=max((call.repeat for call in opinion.settled), default=0),
+        unreadable=states["unreadable"],
+        cannot_judge=states["cannot_judge"],
         requests=len(calls),
         failed=len(calls) - len(answered),
         tokens_in=sum(filter(None, (call.tokens_in for call in answered))),
@@ -284,14 +280,9 @@ def status_of(ws: Workspace, session: Session, record: AskedModel, calls: Sequen
         early=tuple(f"{use}: {why}" for _, use, why in record.early),
         set_aside=len(other_pairs - current_pairs),
         planned=len(planned),
-        planned_answered=len(planned & (_settled_pairs(calls) | current_pairs | other_pairs)),
+        planned_answered=len(planned & (settled | current_pairs | other_pairs)),
         named=(settings is not None and settings.report) or ws.settings.sample.cheap_label == record.name,
     )
-
-
-def _settled_pairs(calls: Iterable[ModelCall]) -> set[Pair]:
-    """Pairs with an answer that could be read, or that the server refuses."""
-    return {call.pair for call in calls if call.state in READ or call.status in REFUSED}
 
 
 def _planned_pairs(session: Session) -> set[Pair]:
@@ -305,14 +296,12 @@ class OpinionOnRecord:
 
     def __init__(self, ws: Workspace, session: Session, asked: AskedModel) -> None:
         self.asked, self.calls = asked, stored.read_calls(session, asked.name)
-        current, others = on_judged_texts(session, self.calls)
-        self.settled = tuple(stored.opinions_from(current))
-        """Final opinion of the model on each pair, on the texts on which it is judged."""
-        self.set_aside = tuple(stored.opinions_from(others))
-        """Opinions on other versions of the texts."""
+        self.settled, self.set_aside = map(tuple, map(stored.opinions_from, on_judged_texts(session, self.calls)))
+        """Final opinion of the model on each pair, on the texts on which it is judged; and on other versions of them.
+        """
         self.displays = display_parts(session, (call.shown_sha256 for call in self.calls))
         """Displays of its prompts, by hash."""
-        self.standing = status_of(ws, session, asked, self.calls)
+        self.standing = _status_of(ws, session, self)
 
     def display_of(self, opinion: ModelCall) -> Display:
         """The display of an opinion's prompt; empty if it is not on record."""

@@ -43,13 +43,7 @@ class Prompts:
     """
 
     def __init__(
-        self,
-        ws: Workspace,
-        pairs: Iterable[Pair],
-        *,
-        template: str,
-        gold: Sequence[Gold],
-        recorded: Mapping[str, str],
+        self, ws: Workspace, pairs: Iterable[Pair], *, template: str, gold: Sequence[Gold], recorded: Mapping[str, str]
     ) -> None:
         self.ws, self.material = ws, outgoing.TaskMaterial(ws, {*pairs, *(example.pair for example in gold)})
         golden = grouped((self.material.queries[example.query_id].facet, example) for example in gold)

@@ -22,7 +22,7 @@ from annot.study.snapshot import Snapshot
 
 from annot_opinions import stored
 from annot_opinions.measured import recorded_opinions
-from annot_opinions.on_record import OpinionOnRecord
+from annot_opinions.on_record import OpinionOnRecord, served_models
 
 FOLDER = "opinions/"
 UNKNOWN = "The training data of the model are not known here; a collection that was public before may be among them."
@@ -80,15 +80,12 @@ def _guidelines(opinion: OpinionOnRecord, study: Snapshot) -> dict[str, str]:
 def _described(opinion: OpinionOnRecord, study: Snapshot, terms: Terms, currency: str) -> str:
     request, calls = opinion.asked, opinion.calls
     answered = [call for call in calls if call.state in stored.ANSWERED]
-    served: dict[tuple[str | None, str | None], list[str]] = {}
-    for call in answered:
-        served.setdefault((call.served, call.version), []).append(call.sent_at)
     record: dict[str, Any] = {
         "name": request.name,
         "model": request.model,
         "served": [
-            {"model": model, "version": version, "answers": len(times)}
-            for (model, version), times in sorted(served.items(), key=lambda item: min(item[1]))
+            {"model": model or None, "version": version or None, "answers": count}
+            for (model, version), (_, count) in served_models(calls).items()
         ],
         "settings": dict(request.settings),
         "prompts": dict(sorted(request.prompts.items())),

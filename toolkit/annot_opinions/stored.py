@@ -12,17 +12,8 @@ from operator import attrgetter
 from annot.base.errors import MissingInput
 from annot.base.names import near
 from annot.formats.paper_text import count_words
-from annot.store.models import (
-    OPINION_CALL_TABLE,
-    OPINION_TABLE,
-    PAIR,
-    AskedModel,
-    ModelCall,
-    Session,
-    change_where,
-    insert_records,
-    read_in_order,
-)
+from annot.store import models
+from annot.store.models import AskedModel, ModelCall, Session
 from annot.store.shown import Texts, display_parts, texts_in
 from sqlalchemy import select
 
@@ -38,12 +29,12 @@ SECOND = len("2026-01-01T00:00:00")
 """Letters of a moment to the second."""
 FEWEST_WORDS = 4
 """A shorter reason does not show that a model wrote it."""
-_KEY = (*PAIR, "repeat")
+_KEY = (*models.PAIR, "repeat")
 
 
 def opinion_names(session: Session) -> tuple[str, ...]:
     """The names under which models were asked, in order."""
-    return tuple(sorted(session.connection().execute(select(OPINION_TABLE.c.name)).scalars()))
+    return tuple(sorted(session.connection().execute(select(models.OPINION_TABLE.c.name)).scalars()))
 
 
 def opinions_from(calls: Iterable[ModelCall]) -> Iterator[ModelCall]:
@@ -65,7 +56,7 @@ def calls_until(session: Session, name: str, moment: str | None) -> list[ModelCa
 
     For each opinion they are those with the texts that were asked first: no later text changes it.
     """
-    rows = OPINION_CALL_TABLE.c
+    rows = models.OPINION_CALL_TABLE.c
     columns = [rows[column] for column in (*_KEY, "attempt", "state", "sent_at", "grade", "status", "shown_sha256")]
     calls = [
         ModelCall(**row, name=name, prompt_sha256="", cost=0.0)
@@ -101,54 +92,54 @@ def _calls_on_first_texts(session: Session, calls: Sequence[ModelCall]) -> list[
 
 def read_asked_models(session: Session) -> tuple[AskedModel, ...]:
     """Models that were asked, by the name of the opinion."""
-    return read_in_order(session, OPINION_TABLE, AskedModel, ["name"])
+    return models.read_in_order(session, models.OPINION_TABLE, AskedModel, ["name"])
 
 
 def read_asked_model(session: Session, name: str) -> AskedModel:
     """Model that was asked under this name. Raises MissingInput if there is none."""
-    models = {model.name: model for model in read_asked_models(session)}
-    if name not in models:
+    asked = {model.name: model for model in read_asked_models(session)}
+    if name not in asked:
         raise MissingInput(
-            f"opinion {name}: no model was asked under this name" + (f"; {near(name, models)}" if models else ""),
+            f"opinion {name}: no model was asked under this name" + (f"; {near(name, asked)}" if asked else ""),
             hint=f"ask it with `annot opinion ask {name}`",
         )
-    return models[name]
+    return asked[name]
 
 
 def put_asked_model(session: Session, model: AskedModel) -> None:
     """Record a model under its name, or change that record."""
     if model.name in opinion_names(session):
-        change_where(session, OPINION_TABLE, model._asdict(), name=model.name)
+        models.change_where(session, models.OPINION_TABLE, model._asdict(), name=model.name)
     else:
-        insert_records(session, OPINION_TABLE, [model])
+        models.insert_records(session, models.OPINION_TABLE, [model])
 
 
 def read_calls(session: Session, name: str) -> tuple[ModelCall, ...]:
     """Every request under this name, by pair, repeat and attempt."""
-    rows = OPINION_CALL_TABLE
-    return read_in_order(session, rows, ModelCall, [*_KEY, "attempt"], rows.c.name == name)
+    rows = models.OPINION_CALL_TABLE
+    return models.read_in_order(session, rows, ModelCall, [*_KEY, "attempt"], rows.c.name == name)
 
 
 def note_sent(session: Session, call: ModelCall) -> None:
     """Record a request that is about to be sent, with the most that it can cost."""
-    insert_records(session, OPINION_CALL_TABLE, [call])
+    models.insert_records(session, models.OPINION_CALL_TABLE, [call])
 
 
 def note_answer(session: Session, call: ModelCall) -> None:
     """Add the answer to the record of a request."""
     key = {name: getattr(call, name) for name in ("name", *_KEY, "attempt")}
-    change_where(session, OPINION_CALL_TABLE, call._asdict(), **key)
+    models.change_where(session, models.OPINION_CALL_TABLE, call._asdict(), **key)
 
 
 def read_model_names(session: Session) -> set[str]:
     """Names of models and of their opinions: those of the lead and those of the servers."""
-    served = select(OPINION_CALL_TABLE.c.served).distinct()
+    served = select(models.OPINION_CALL_TABLE.c.served).distinct()
     names = {name for model in read_asked_models(session) for name in (model.name, model.model)}
     return {*names, *session.connection().execute(served).scalars()} - {None, ""}
 
 
 def read_reasons(session: Session) -> frozenset[str]:
     """Every reason that a model gave, except those so short that a person might write them too."""
-    reasons = select(OPINION_CALL_TABLE.c.reason).where(OPINION_CALL_TABLE.c.state.in_(READ)).distinct()
+    reasons = select(models.OPINION_CALL_TABLE.c.reason).where(models.OPINION_CALL_TABLE.c.state.in_(READ)).distinct()
     texts = session.connection().execute(reasons).scalars()
     return frozenset(text for text in texts if text and count_words(text) >= FEWEST_WORDS)

@@ -370,6 +370,14 @@ def numbers(array: Any) -> NDArray[Any]:
     return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, len(array), array.offset * kind.itemsize)
 
 
+def places_of(strings: Any, among: Any) -> NDArray[np.int32]:
+    """Place of each string of an Arrow array among those of another, which are distinct; -1 where it is not."""
+    import pyarrow.compute as pc
+
+    # A number of Python would make Arrow import pandas.
+    return numbers(pc.fill_null(pc.index_in(strings, value_set=among), integers_of(np.full(1, -1, np.int32))[0]))
+
+
 def truths(array: Any) -> NDArray[np.bool_]:
     """NumPy array of an Arrow array of truth values without nulls, or of one in several chunks."""
     array = _one_chunk(array)

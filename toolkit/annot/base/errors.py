@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import errno
 import json
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -188,10 +186,15 @@ def full_disk(place: str | Path) -> str:
 
 def is_full(place: str | Path) -> bool:
     """True if the disk of a file has no room left, or that of temporary files."""
+    import tempfile
+
     return min(_free(Path(place)), _free(Path(tempfile.gettempdir()))) < _ROOM
 
 
 def _free(path: Path) -> int:
+    # Imported for a disk that may be full: every command begins with this module.
+    import shutil
+
     path = path.absolute()
     return shutil.disk_usage(next(folder for folder in (path, *path.parents) if folder.is_dir())).free
 

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from annot.base.errors import InputError
-from annot.base.records import Query
+
+if TYPE_CHECKING:
+    from annot.base.records import Query
 
 _SHOWN = 10
 """Number of names that a message lists if there are many."""

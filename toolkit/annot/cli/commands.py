@@ -5,7 +5,6 @@ import inspect
 import os
 import re
 import sys
-import tomllib
 from collections import UserDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -139,7 +138,11 @@ def plugins_in(folder: Path) -> PluginNames:
     """Plug-ins that the annot.toml in a folder names; none if there is no such file, or if it cannot be read."""
     try:
         text = (folder / "annot.toml").read_text(encoding="utf-8-sig")
-        return tuple(tomllib.loads(text)["plugins"]["names"]) if "plugins" in text else ()
+        if "plugins" not in text:
+            return ()
+        import tomllib
+
+        return tuple(tomllib.loads(text)["plugins"]["names"])
     except (OSError, ValueError, LookupError, TypeError):
         return ()
 

@@ -57,8 +57,7 @@ def vectors_add(
     ] = None,
     model: Annotated[str | None, option("Model that made the vectors in the files.", shown="the space")] = None,
     metric: Annotated[
-        Literal["l2", "cosine"] | None,
-        option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2"),
+        Literal["l2", "cosine"] | None, option("How to compare vectors: l2 or cosine.", shown="the encoder's, or l2")
     ] = None,
     float16: Annotated[
         bool,

@@ -433,11 +433,7 @@ def push(
     from annot.steps import exchange as step
 
     round_options = RoundOptions(
-        changed=changed,
-        new_screen=new_screen,
-        assessor=tuple(assessor or ()),
-        view=view,
-        texts=texts,
+        changed=changed, new_screen=new_screen, assessor=tuple(assessor or ()), view=view, texts=texts
     )
     with progress("sending tasks") as advance:
         pushed = step.push(ws, round=round, dry_run=dry_run, advance=advance, options=round_options)

@@ -15,11 +15,11 @@ import typer
 from annot import __version__
 from annot.base.errors import AnnotError, FindingError
 from annot.base.names import lasting, shown
-from annot.base.records import Advance
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from annot.base.records import Advance
     from annot.publishing.report.tables import Columns, Row, Table
 
 

@@ -71,11 +71,7 @@ def corpus_add(
     ],
     form: Annotated[
         str | None,
-        option(
-            f"Format: {', '.join(FORMATS_LISTED[:-1])} or {FORMATS_LISTED[-1]}.",
-            "--format",
-            shown="detected",
-        ),
+        option(f"Format: {', '.join(FORMATS_LISTED[:-1])} or {FORMATS_LISTED[-1]}.", "--format", shown="detected"),
     ] = None,
     corrected: Annotated[
         str | None,
@@ -304,10 +300,7 @@ def query_add(
         ),
     ] = None,
     sentences: Annotated[str | None, option("Its sentences, counted from 1, as in 2,3.", shown="the facet's")] = None,
-    text: Annotated[
-        str | None,
-        option("Add a topic that is a text: its title, or the question. Needs --id."),
-    ] = None,
+    text: Annotated[str | None, option("Add a topic that is a text: its title, or the question. Needs --id.")] = None,
     topic_id: Annotated[str | None, option("Id of the topic that is a text.", "--id")] = None,
     description: Annotated[str | None, option("What --text asks, in a sentence or two.")] = None,
     narrative: Annotated[str | None, option("What counts as an answer to --text, and what does not.")] = None,
@@ -433,10 +426,7 @@ def import_files(
     files: Annotated[list[Path], argument("The files; for csfcube the folder of a release, complete or partial.")],
     kind: Annotated[
         str | None,
-        option(
-            f"Kind of file: {', '.join(KINDS_LISTED)}. You can leave it out if the content is clear.",
-            "--as",
-        ),
+        option(f"Kind of file: {', '.join(KINDS_LISTED)}. You can leave it out if the content is clear.", "--as"),
     ] = None,
     facet: Annotated[
         str | None, option("judgements, grades: the facet of query ids that have no facet suffix.", "--facet", "-f")

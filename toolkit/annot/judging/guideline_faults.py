@@ -36,8 +36,7 @@ class CheckedGuidelines:
 def read_pages(ws: Workspace, words: Words = ENGLISH) -> tuple[dict[str, str], list[str]]:
     """The pages that assessors get, the general one first, and why a page cannot be read. words: of their language."""
     pages, faults = {}, []
-    with ws.reading() as session:
-        of_texts = (WHOLE,) if read_topics(session) else ()
+    of_texts = (WHOLE,) if ws.read(read_topics) else ()
     for name in dict.fromkeys((GENERAL, *ws.settings.facets, *of_texts)):
         try:
             pages[name] = (guidelines.page if name == GENERAL else guidelines.read)(ws, name, words=words)

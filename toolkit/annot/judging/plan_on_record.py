@@ -310,8 +310,7 @@ def import_judgements(
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows), "queries": len(queries)}
             runs.put_import(session, ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
-        with ws.reading() as session:
-            outcome = outcome_of(session, ws.settings)
+        outcome = ws.read(outcome_of, ws.settings)
         export_judgements(ws, outcome)
     notes = (*notes, *_notes(named_rows, persons, outside, earlier))
     return _in_figures(named_rows, len(new), recorded, notes)

@@ -21,7 +21,6 @@ from annot.pools.frozen_rankings import RankedCorpus, ranked_corpus
 from annot.ranking import index
 from annot.store import people, pools
 from annot.store.answers import JUDGEMENTS, sources_of_judgements
-from annot.store.pools import read_queries
 from annot.store.shown import Part
 from annot.study.outcome import texts_of
 from annot.study.provenance import States, states_of, written_mark
@@ -88,7 +87,7 @@ class Examination:
         if not later:
             return ()
         with self.ws.reading() as session:
-            used = {query.topic_id for query in read_queries(session)}
+            used = {query.topic_id for query in pools.read_queries(session)}
             used |= {
                 doc_id
                 for documents in pools.documents_by_query(session, withdrawn=True).values()
@@ -118,8 +117,7 @@ class Examination:
     @cached_property
     def things(self) -> frozenset[str]:
         """Members of `THINGS` that the study has; guidelines and a server only if people judged here."""
-        with self.ws.reading() as session:
-            judged_here = Source.LABEL_STUDIO in sources_of_judgements(session)
+        judged_here = Source.LABEL_STUDIO in self.ws.read(sources_of_judgements)
         return frozenset(THINGS if judged_here else THINGS.keys() - {"guidelines", "blindness"})
 
 
@@ -136,8 +134,7 @@ def uncorrected_texts(study: Examination) -> tuple[str, ...]:
 
 def waiting(study: Examination) -> Iterator[str]:
     """Corrected texts, each with the number of pairs that wait because of it."""
-    with study.ws.reading() as session:
-        pairs = [texts for texts in texts_of(session).values() if texts.state == "waits"]
+    pairs = [texts for texts in study.ws.read(texts_of).values() if texts.state == "waits"]
     for text_id in sorted({text_id for texts in pairs for text_id in texts.to_decide}):
         count = sum(text_id in texts.to_decide for texts in pairs)
         yield f"{text_id}: {counted(count, 'pair')} {verb(count, 'waits', 'wait')} for a decision"
@@ -337,8 +334,7 @@ def _mark(ws: Workspace, state: StudyState, database: Sequence[str]) -> list[str
 
 def _marks_of_database(ws: Workspace) -> Iterator[str]:
     if ws.database_file is None:
-        with ws.reading() as session:
-            yield written_mark(session)
+        yield ws.read(written_mark)
     else:
         # While another program has the database open, its changes are in the log next to it.
         log = ws.database_file.with_name(f"{ws.database_file.name}-wal")

@@ -189,13 +189,8 @@ def hidden_on_record(probed: HiddenGoldResult) -> dict[str, Any]:
 
 def figure_on_record(figure: Estimate) -> dict[str, float | None]:
     """A figure as it is noted down when it is measured."""
-    interval = figure.interval if isinstance(figure.interval, Interval) else None
-    return {
-        "value": figure.value if isinstance(figure.value, float) else None,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "level": interval.level if interval else None,
-    }
+    bounds = {name: getattr(figure.interval, name, None) for name in ("low", "high", "level")}
+    return {"value": figure.value if isinstance(figure.value, float) else None, **bounds}
 
 
 def figure_from_record(facts: Mapping[str, Any]) -> Estimate:

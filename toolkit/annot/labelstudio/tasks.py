@@ -16,15 +16,7 @@ from annot.base.records import Adjudication, Judgement, PairKey, Paper, Query, T
 from annot.base.settings import CollectionSettings
 from annot.base.words import ENGLISH, Words, is_english
 from annot.formats.paper_text import count_words, language_code, language_of, word_places
-from annot.labelstudio.studio_records import (
-    CAUSE_NEEDED,
-    COLUMN_KEYS,
-    KEY,
-    REASON_NEEDED,
-    SENTENCE_LABEL,
-    TEXT,
-    Payload,
-)
+from annot.labelstudio import studio_records
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The words of a topic in a document, for the lead who wants them marked.
@@ -100,7 +92,7 @@ def sides_of(topic: Paper | Topic, words: Words) -> tuple[str, str]:
 def pair(columns: Iterable[str], facet: str, *, whole: bool, first: bool, words: Words) -> str:
     """Both columns side by side. The screen marks a new topic, and in a low window shows the grades in `facet`."""
     classes = f"a-pair{' a-whole' * whole} a-is-{facet}{' a-first' * first}"
-    grades = f'<summary accesskey="{COLUMN_KEYS["criteria"]}">{escaped(words("task.grades"))}</summary>'
+    grades = f'<summary accesskey="{studio_records.COLUMN_KEYS["criteria"]}">{escaped(words("task.grades"))}</summary>'
     return f'<div class="{classes}">{"".join(columns)}</div><details class="a-criteria">{grades}</details>'
 
 
@@ -248,7 +240,7 @@ def _column(side: str, heading: str, title: str, texts: str, *, kind: str = "", 
     """
     return (
         f'<div class="a-side a-{side}{kind}"><h2><span>{escaped(heading)}</span> {title}</h2>{note}'
-        f'<div class="a-text" tabindex="0" accesskey="{COLUMN_KEYS[side]}">{texts}</div></div>'
+        f'<div class="a-text" tabindex="0" accesskey="{studio_records.COLUMN_KEYS[side]}">{texts}</div></div>'
     )
 
 
@@ -271,11 +263,8 @@ def _marked(text: str, terms: frozenset[str]) -> str:
 
 def _folded(name: str, label: str, texts: str, *, opened: bool) -> str:
     """Texts that a click on their label, or its key, shows and hides."""
-    shown = " open" if opened else ""
-    return (
-        f'<details class="a-{name}"{shown}><summary accesskey="{COLUMN_KEYS[name]}">{escaped(label)}</summary>'
-        f"{texts}</details>"
-    )
+    shown, key = " open" if opened else "", studio_records.COLUMN_KEYS[name]
+    return f'<details class="a-{name}"{shown}><summary accesskey="{key}">{escaped(label)}</summary>{texts}</details>'
 
 
 def labelled_column(
@@ -305,7 +294,7 @@ def labelled_column(
 def full_text_column(side: str, heading: str, paper: Paper, where: str, *, note: str) -> str:
     """One column with the place of the full text; the key of the column opens a link. note: on judging by it."""
     shown = escaped(where)
-    key = COLUMN_KEYS[side]
+    key = studio_records.COLUMN_KEYS[side]
     link = f'<a href="{shown}" target="_blank" rel="noopener noreferrer" accesskey="{key}">{shown}</a>'
     return (
         f'<div class="a-side a-{side} a-fixed"><h2><span>{escaped(heading)}</span> {escaped(paper.title)}</h2>'
@@ -475,8 +464,8 @@ def reasoned_task(task: dict[str, Any]) -> dict[str, Any]:
     """`task` (of `adjudicate_task`), of grades far apart: it is sent only with a cause and a reason."""
     filled_in = [region for prediction in task["predictions"] for region in prediction["result"]]
     filled_in += [
-        {"id": name, "from_name": name, "to_name": TEXT, "type": "choices", "value": {"choices": [name]}}
-        for name in (REASON_NEEDED, CAUSE_NEEDED)
+        {"id": name, "from_name": name, "to_name": studio_records.TEXT, "type": "choices", "value": {"choices": [name]}}
+        for name in (studio_records.REASON_NEEDED, studio_records.CAUSE_NEEDED)
     ]
     return {**task, "predictions": [{"model_version": LABELS_FROM, "result": filled_in}]}
 
@@ -596,8 +585,8 @@ def _regions(side: str, paper: Paper, *, column: int) -> list[dict[str, Any]]:
         regions.append(
             {
                 "id": f"{side}-{index}",
-                "from_name": SENTENCE_LABEL,
-                "to_name": TEXT,
+                "from_name": studio_records.SENTENCE_LABEL,
+                "to_name": studio_records.TEXT,
                 "type": "labels",
                 "value": {
                     "start": node,
@@ -633,10 +622,10 @@ class TaskKeys:
         self._pairs = list(pairs)
         self._keys_of = cache(self._sealed_keys)
 
-    def sealed(self, project_id: int, task: Payload) -> dict[str, object]:
+    def sealed(self, project_id: int, task: studio_records.Payload) -> dict[str, object]:
         """The task as it is sent to that project."""
-        key = _seal(self._secrets[0], project_id, task["data"][KEY])
-        return {**task, "data": {**task["data"], KEY: key}}
+        key = _seal(self._secrets[0], project_id, task["data"][studio_records.KEY])
+        return {**task, "data": {**task["data"], studio_records.KEY: key}}
 
     def opened(self, project_id: int, key: str) -> str:
         """The key that was sealed as `key` in that project. A key that is not ours, or was sent before keys were

@@ -12,13 +12,7 @@ from annot.base.names import check_name
 from annot.base.records import CITED, MANUAL, Ranking
 from annot.ranking import submission
 from annot.ranking.methods import known_methods
-from annot.ranking.submission import (
-    by_query_paper,
-    imported_methods,
-    keep_imported,
-    ranking_file,
-    topics_of_papers,
-)
+from annot.ranking.submission import by_query_paper, imported_methods, keep_imported, ranking_file, topics_of_papers
 from annot.store import papers, pools
 from annot.store.pools import read_queries
 from annot.study.workspace import Workspace

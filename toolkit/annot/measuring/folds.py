@@ -125,15 +125,15 @@ def find_leaks(
     )
 
 
-def refuse_leaks(leaks: Leaks, *, where: str, words: StudyVocabulary = OF_PAPERS) -> None:
+def refuse_leaks(leaks: Leaks, *, where: str) -> None:
     """Raise LeakError, with every fault, if a figure would be void."""
-    faults = [f"{topic_id}: this {words.topic} is in both training and test" for topic_id in leaks.topics]
+    faults = [f"{topic_id}: this {OF_PAPERS.topic} is in both training and test" for topic_id in leaks.topics]
     faults += [
         f"{query_id} {doc_id}: this judged pair is in both training and test" for query_id, doc_id in leaks.pairs
     ]
     faults += [f"{a} and {b}: {percent(share, 0)} of the text is the same" for a, b, share in leaks.near_duplicates]
     if faults:
-        hint = f"draw folds that keep {words.units} and their near-copies together: `annot query folds --redraw`"
+        hint = f"draw folds that keep {OF_PAPERS.units} and their near-copies together: `annot query folds --redraw`"
         raise LeakError(f"{where}: training and test overlap", faults=faults, hint=hint)
 
 

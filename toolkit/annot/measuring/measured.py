@@ -24,13 +24,7 @@ from annot.measuring.diagnosis import findings
 from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
-from annot.measuring.evaluation.evaluated import (
-    CHANCE,
-    PRIMARY,
-    EvaluatedRuns,
-    evaluate_runs,
-    version_scores,
-)
+from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs, version_scores
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
 from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost
@@ -189,14 +183,10 @@ def agreement_of(
     missing = missing or settings.judging.missing
     if judgements is None:
         refuse_unjudged(snapshot)
-    counting = outcome.of_answered_pairs if judgements is None else judgements
-    weights = None
     if snapshot.sample is not None:
         refuse_zero(missing)
-        counting = tuple(counting)
-        weights = {judgement.pair: 1.0 for judgement in counting} | snapshot.sample.weights
     return agreement_table(
-        counting,
+        outcome.of_answered_pairs if judgements is None else judgements,
         outcome.decisions if decisions is None else decisions,
         snapshot.facets,
         grades=settings.scale.grades,
@@ -206,7 +196,7 @@ def agreement_of(
         topics=snapshot.topics,
         coefficients=coefficients,
         unjudgeable=outcome.unjudgeable if judgements is None else (),
-        weights=weights,
+        weights=None if snapshot.sample is None else snapshot.sample.weights,
     )
 
 
@@ -234,7 +224,8 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
         judgements = [judgement for judgement in answered if snapshot.facets[judgement.query_id] == facet]
         sha256s: dict[Pair, set[str | None]] = {}
         for judgement in judgements:
-            sha256s.setdefault(judgement.pair, set()).add(_guidelines_of(snapshot, judgement))
+            # None if the guidelines by which a judgement was given are not known.
+            sha256s.setdefault(judgement.pair, set()).add(snapshot.displays.get(judgement, {}).get("guidelines"))
         mixed = sum(len(used) > 1 for used in sha256s.values())
         for number, sent in enumerate(versions if len(versions) > 1 else (), start=1):
             of_version = [judgement for judgement in judgements if sha256s[judgement.pair] == {sent.sha256}]
@@ -243,11 +234,6 @@ def agreement_by_guidelines(snapshot: Snapshot) -> tuple[ByGuidelines, ...]:
                 table = agreement_of(snapshot, judgements=of_version, coefficients=HEADLINE)
             results.append(ByGuidelines(facet, number, sent.since, sent.sha256, sent.why, table, mixed))
     return tuple(results)
-
-
-def _guidelines_of(snapshot: Snapshot, judgement: Judgement) -> str | None:
-    """Hash of the guidelines by which a judgement was given; None if that is not known."""
-    return snapshot.displays.get(judgement, {}).get("guidelines")
 
 
 @dataclass(frozen=True, slots=True)

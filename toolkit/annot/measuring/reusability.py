@@ -9,12 +9,12 @@ from statistics import mean
 
 import numpy as np
 
-from annot.base.records import CITED, GROWN, Addition, Pool, Qrel, Ranking, ScoredDoc, grouped, nested
+from annot.base.records import CITED, GROWN, Addition, Pool, Qrel, Ranking, ScoredDoc, grouped, in_order, nested
 from annot.base.stats.inference import FEWEST_QUERIES, ratio_interval, tau_b_of_rows
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
 from annot.measuring.sampled.estimates import SampledPools
 from annot.measuring.sampled.grades import counts_of, together
-from annot.pools.pooling import draw, extend, of_version, pool_in_version
+from annot.pools.pooling import draw, extend, of_version, pool_in_version, ranks_on_record
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Leave-one-method-out: documents that the pools would lack without a method, and the score that it would then lose.
@@ -258,15 +258,9 @@ def _rankings_of_new(pool: Pool, addition: Addition) -> dict[str, Ranking]:
 
 def on_record(pool: Pool) -> dict[str, Ranking]:
     """Documents of each method's ranking that are in the pool, in its order."""
-    ranks = grouped(
-        (entry_of_method.method, (entry_of_method.rank, entry.doc_id))
-        for entry in pool.entries
-        for entry_of_method in (entry.drawn, *entry.also)
-        if entry_of_method.method != CITED and entry_of_method.rank is not None
-    )
     return {
-        method: tuple(ScoredDoc(doc_id, float(-rank)) for rank, doc_id in sorted(ranked))
-        for method, ranked in ranks.items()
+        method: in_order((doc_id, float(-rank)) for doc_id, rank in ranks.items())
+        for method, ranks in ranks_on_record(pool).items()
     }
 
 

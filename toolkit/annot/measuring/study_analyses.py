@@ -154,12 +154,7 @@ def assessor_effect_of(
     )
     able = of_all_topics(snapshot, runs)
     effect = assessor_effect_on_runs(
-        able,
-        snapshot.outcome.judgements,
-        qrels,
-        settings,
-        topics=snapshot.topics,
-        sampled=drawn,
+        able, snapshot.outcome.judgements, qrels, settings, topics=snapshot.topics, sampled=drawn
     )
     if drawn is not None:
         effect = replace(effect, notes=(*effect.notes, OF_WHOLE_POOLS))

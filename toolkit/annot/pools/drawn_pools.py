@@ -26,7 +26,7 @@ from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.citations import MANIFEST as CORPUS_MANIFEST
 from annot.store.citations import AddedFile, added_files
 from annot.store.models import Session
-from annot.store.pools import UNKNOWN_RANKINGS, read_pools, read_rankings_sha256, read_topics, replace_pools
+from annot.store.pools import UNKNOWN_RANKINGS, any_drawn, read_pools, read_rankings_sha256, read_topics, replace_pools
 from annot.study.workspace import Workspace, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -139,6 +139,8 @@ def unrecorded_differences(
 
     An imported pool has no file before something is added to it.
     """
+    if not any_drawn(session):
+        return
     recorded, hashes = read_pools(session) if recorded is None else recorded, read_rankings_sha256(session)
     designs = recorded_designs(recorded.values())
     lines = frozen_rankings.lines_on_disk(ws)

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from annot.base.array_files import as_arrays, as_strings, numbers, strings_of
+from annot.base.array_files import as_arrays, as_strings, numbers, places_of, strings_of
 from annot.base.errors import InputError
 from annot.base.parallel import in_threads
 from annot.formats.paper_text import terms_in
@@ -484,14 +484,10 @@ class Corpus:
 
     def texts(self, texts: Sequence[str], rule: Rule) -> Sparse:
         """The counts of texts that are not in the corpus, a row each; tokens that no paper has are left out."""
-        import pyarrow.compute as pc
-
         cut = cutter(rule, english=self.english)
         tokens = [cut(text.lower()) for text in texts]
-        numbers_in_corpus = pc.fill_null(
-            pc.index_in(strings_of(chain.from_iterable(tokens)), value_set=self.tokens(rule)), -1
-        )
-        ids, ends = numbers(numbers_in_corpus), np.cumsum([0, *map(len, tokens)])
+        ids = places_of(strings_of(chain.from_iterable(tokens)), self.tokens(rule))
+        ends = np.cumsum([0, *map(len, tokens)])
         in_corpus = np.flatnonzero(ids >= 0)
         return counted(ids[in_corpus], np.searchsorted(in_corpus, ends), self._width(rule))
 

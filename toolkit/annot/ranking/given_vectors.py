@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
+from annot.base.array_files import integers_of
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import check_name, sha256_of
 from annot.base.plugins import PluginNames
@@ -407,5 +408,5 @@ def coverage_of(corpus: Corpus, vectors: word_vectors.WordVectors, *, most: int)
     return Coverage(
         running=float(totals[has].sum() / totals.sum()),
         distinct=float(has[totals > 0].mean()),
-        lacking=tuple(zip(words.take(chosen).to_pylist(), totals[chosen].tolist(), strict=True)),
+        lacking=tuple(zip(words.take(integers_of(chosen)).to_pylist(), totals[chosen].tolist(), strict=True)),
     )

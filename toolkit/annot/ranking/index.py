@@ -556,10 +556,8 @@ def _lsa(places: Places, corpus: Corpus, trained_on: Callable[[], Corpus], *, me
 
 def _basis_for(corpus: Corpus, earlier: Corpus, fitted: Vectors) -> NDArray[np.float32]:
     """The basis of an earlier version of the corpus, with a row for each term of this one."""
-    import pyarrow.compute as pc
-
     assert fitted.basis is not None, "a decomposition has a basis"
-    rows = array_files.numbers(pc.fill_null(pc.index_in(corpus.tokens("terms"), value_set=earlier.tokens("terms")), -1))
+    rows = array_files.places_of(corpus.tokens("terms"), earlier.tokens("terms"))
     return np.where(rows[:, None] >= 0, fitted.basis[rows], np.float32(0))
 
 

@@ -81,9 +81,7 @@ class WordVectors:
 
     def rows(self, tokens: Strings) -> NDArray[np.int32]:
         """The row of each token, -1 where it has no vector: shape (tokens,)."""
-        import pyarrow.compute as pc
-
-        return array_files.numbers(pc.fill_null(pc.index_in(tokens, value_set=self._strings), -1))
+        return array_files.places_of(tokens, self._strings)
 
     @cached_property
     def _strings(self) -> Strings:

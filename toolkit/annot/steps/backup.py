@@ -86,8 +86,7 @@ def _without_passwords(ws: Workspace, files: Iterable[Path], notes: list[str]) -
 
 def _take_snapshots(ws: Workspace, folder: Path, notes: list[str], *, advance: Advance) -> None:
     """A file in `folder` for each project of the study on the server."""
-    with ws.reading() as session:
-        project_list = projects.sent_projects(session)
+    project_list = ws.read(projects.sent_projects)
     if not project_list:
         return
     copies: list[Project] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,9 +14,11 @@ from annot.base.names import check_name, counted, known_query, moment_now, near
 from annot.base.records import Assessor, Judgement, PairKey, PairReturn, Source
 from annot.formats.input_files import RETURNED_COLUMNS, ReturnedLine, content_of, read_returned_lines
 from annot.judging import plan_on_record, planning
+from annot.judging.exchange.outgoing import private_words
 from annot.judging.exchange.servers import connect
 from annot.judging.rounds.judging import unpulled
 from annot.judging.withdrawn import TABLES, WithdrawnAnswer, lines_withdrawn, withdrawn_of
+from annot.labelstudio.screens import named_in
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import people, pools, projects
 from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
@@ -33,8 +34,7 @@ from annot.study.workspace import Workspace
 
 def withdrawn(ws: Workspace) -> tuple[WithdrawnAnswer, ...]:
     """Answers that stopped counting, or that count although the server no longer has them unchanged."""
-    with ws.reading() as session:
-        return withdrawn_of(session)
+    return ws.read(withdrawn_of)
 
 
 def restore(
@@ -318,11 +318,7 @@ def _check_return(
         raise InputError(f"{name}: was judged with another tool", hint="judge it there again and import it")
     if not 0 < len(why) <= LONGEST_WHY:
         raise InputError(f"the reason has {len(why)} characters, expected 1 to {LONGEST_WHY}")
-    everyone = people.read_assessors(session)
-    private = {*ws.settings.pool.methods, *(person.assessor for person in everyone)}
-    private |= {person.account for person in everyone if person.account is not None}
-    named = sorted(word for word in private if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", why, re.IGNORECASE))
-    if named:
+    if named := sorted(named_in(why, private_words(ws, session))):
         raise InputError(f"the reason names {', '.join(named)}, which assessors must not see", hint="name texts only")
 
 
@@ -441,8 +437,7 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
 
 def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Assessor]:
     """Everyone by name. Raises InputError if these two are not known, or the successor cannot take pairs."""
-    with ws.reading() as session:
-        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    everyone = {person.assessor: person for person in ws.read(people.read_assessors)}
     check_name(leaver, tuple(everyone), what="assessor")
     if successor is None:
         return everyone

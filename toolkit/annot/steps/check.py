@@ -176,8 +176,7 @@ def _guidelines(study: Examination, words: tuple[str, ...]) -> CheckedPart:
 
 
 def _sent(ws: Workspace, words: tuple[str, ...], remedies: Iterable[str]) -> CheckedPart:
-    with ws.reading() as session:
-        sent = bool(shown.read_histories(session))
+    sent = bool(ws.read(shown.read_histories))
     sound = "annot.toml, the guidelines and the templates are as people were sent them"
     text = "\n".join(words) or (sound if sent else "nothing was sent yet")
     return CheckedPart(

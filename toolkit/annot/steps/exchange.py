@@ -50,8 +50,7 @@ def push(
             if not mine:
                 continue
             if not dry_run:
-                with held.writing() as session:
-                    chosen.before_sending(session, mine)
+                held.write(chosen.before_sending, mine)
             sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_versions=prepared.new_versions)
             pushed = PushResult(
                 (*pushed.projects, *sent.projects),
@@ -61,8 +60,7 @@ def push(
             )
         if not prepared.outgoing and prepared.new_versions and not dry_run:
             # Nobody is left to send it to; it is in force all the same.
-            with held.writing() as session:
-                shown.record_versions(session, prepared.new_versions)
+            held.write(shown.record_versions, prepared.new_versions)
     if chosen.noted_as and prepared.is_made and not (dry_run or pushed.unreachable):
         provenance.note(ws, chosen.noted_as, states, screens=states["screens"], without_account=pushed.without_account)
     return _with_withdrawn(pushed, prepared.withdrawn)
@@ -231,8 +229,7 @@ def told(pulled: collecting.PullResult, *, now: datetime) -> str:
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
     """Rounds of which something was sent; judging, if nothing was."""
-    with ws.reading() as session:
-        stored = {project.round for project in projects.sent_projects(session)}
+    stored = {project.round for project in ws.read(projects.sent_projects)}
     return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 
 

@@ -282,8 +282,7 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> tuple[tuple[str, ...], int]:
         corpus_facts.write_corpus_manifest(ws)
         digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
         facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
-        with ws.writing() as session:
-            runs.put_import(session, ImportedSource(Source.CORPUS, digest, facts))
+        ws.write(runs.put_import, ImportedSource(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
     return tuple(out), len(labelled)
 

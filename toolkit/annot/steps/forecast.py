@@ -697,8 +697,7 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
     }
     pooled = documents_to_plan(queries_by_id, documents, queries, snapshot.assignments)
     drawn = snapshot.sample
-    with ws.reading() as session:
-        judged = sample_judged_since(session) is not None
+    judged = ws.read(sample_judged_since) is not None
     sampled = design_of(
         ws.settings.sample,
         share=None,

@@ -126,8 +126,7 @@ def change_account(ws: Workspace, pseudonym: str, *, account: str, dry_run: bool
     if dry_run:
         return f"{pseudonym}: would change the account", ()
     notes = _note_on_account(ws, person)
-    with ws.writing() as session:
-        people.put_assessors(session, [person])
+    ws.write(people.put_assessors, [person])
     return f"{pseudonym}: account changed", (*notes, "`annot push` checks that it exists")
 
 
@@ -140,8 +139,7 @@ def change_language(ws: Workspace, pseudonym: str, *, language: str, dry_run: bo
         return f"{pseudonym}: already has the language {language}", ()
     if dry_run:
         return f"{pseudonym}: would change the language from {before} to {language}", ()
-    with ws.writing() as session:
-        people.set_language(session, pseudonym, language)
+    ws.write(people.set_language, pseudonym, language)
     note = "`annot push` sends it; answered pairs stay as they were shown, and the report tells the languages apart"
     return f"{pseudonym}: language {language}, was {before}", (note,)
 
@@ -182,8 +180,7 @@ def own_server(ws: Workspace, pseudonym: str, *, url: str | None, dry_run: bool)
 
 def _people_with(ws: Workspace, name: str) -> dict[str, Assessor]:
     """Everyone by name. Raises InputError, with the near name, if this person is not among them."""
-    with ws.reading() as session:
-        everyone = {person.assessor: person for person in people.read_assessors(session)}
+    everyone = {person.assessor: person for person in ws.read(people.read_assessors)}
     check_name(name, tuple(everyone), what="assessor")
     return everyone
 
@@ -350,8 +347,7 @@ def invite(
             )
         )
         notices.append(_notice(ws, letters[-1], words))
-    with ws.writing() as session:
-        people.record_notices(session, notices)
+    ws.write(people.record_notices, notices)
     provenance.note_letters(ws, {(addressee.role, addressee.person.assessor): addressee.project for addressee in found})
     return tuple(letters)
 

@@ -18,7 +18,6 @@ from annot.pools import drawn_pools, pooling
 from annot.publishing.report.tables import Column, Columns, sentences
 from annot.store import models, people, pools, projects
 from annot.store.answers import JUDGEMENTS
-from annot.store.models import Plan, Session
 from annot.study.backups import keep_backup
 from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace, read_manifest
@@ -222,7 +221,7 @@ def _hours(ws: Workspace, everyone: Iterable[Assessor], shares: Mapping[str, flo
 
 
 def _new_pairs(
-    new: Iterable[Assignment], current: Iterable[Assignment], before: Plan | None, per_pair: int
+    new: Iterable[Assignment], current: Iterable[Assignment], before: models.Plan | None, per_pair: int
 ) -> tuple[Counter[str], int]:
     """Number of pairs that the plan grows by, for each query, and of planned pairs that get an assessor they lacked.
 
@@ -265,7 +264,7 @@ def _power(ws: Workspace, assignments: Sequence[Assignment], queries: Mapping[st
 
 
 def _unheeded(
-    ws: Workspace, before: Plan | None, shares: Mapping[str, float], recorded: Mapping[str, float]
+    ws: Workspace, before: models.Plan | None, shares: Mapping[str, float], recorded: Mapping[str, float]
 ) -> Iterator[str]:
     """Options that differ from those of the plan on record, which they cannot change any more."""
     if before is None:
@@ -345,7 +344,7 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
     return len(leaving)
 
 
-def _bound_pairs(session: Session, queries: set[str], *, sent: bool) -> set[tuple[str, str]]:
+def _bound_pairs(session: models.Session, queries: set[str], *, sent: bool) -> set[tuple[str, str]]:
     """Pairs that stay in the plan: judged ones and, unless `sent`, those that were sent.
 
     Raises InputError with `sent` if one of the queries is judged.

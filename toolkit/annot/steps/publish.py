@@ -412,8 +412,7 @@ def release(
     if not last.terms.published:
         notes = (*notes, "no date is given, but Croissant asks for one: set collection.published or use --date")
     if last.agreed and not dry_run:
-        with ws.writing() as session:
-            people.record_notices(session, last.agreed)
+        ws.write(people.record_notices, last.agreed)
     for part in () if dry_run else parts:
         released_files.write_folder(ws.root, part.folder, part.files)
     if not (dry_run or draft):
@@ -428,8 +427,7 @@ def release(
 
 def _versions_to_release(ws: Workspace, folder: Path, corpus: str | None) -> tuple[Sequence[str | None], Sequence[str]]:
     """The versions of the corpus to release, or None if it has only one; and those that were released and stay."""
-    with ws.reading() as session:
-        versions = [version.version for version in read_corpus_versions(session)]
+    versions = [version.version for version in ws.read(read_corpus_versions)]
     if corpus is not None:
         check_name(corpus, versions, what="--corpus")
     if corpus or not versions:

@@ -70,12 +70,10 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     snapshot = read_snapshot(ws)
     outcome = snapshot.outcome
     refuse_unfinished(outcome, partial=partial)
-    with ws.reading() as session:
-        versions = read_corpus_versions(session)
+    versions = ws.read(read_corpus_versions)
     earlier: dict[str, str] = {}
     if versions:
-        with ws.writing() as session:
-            earlier = final_qrels(session, ws)
+        earlier = ws.write(final_qrels, ws)
     qrels = export_qrels(ws, outcome, snapshot.queries, snapshot.texts, earlier=earlier)
     scale = ws.settings.scale.grades
     times = Counter((query_id, grade) for query_id, _, grade in qrels)

@@ -17,7 +17,6 @@ from annot.base.templating import render
 from annot.corpus import corpus_facts, paper_ids
 from annot.corpus.query_sentences import check_facet, make_query, offered_facets, sentence_numbers
 from annot.formats import cleaning, input_files, topics
-from annot.formats.input_files import content_of
 from annot.judging import plan_on_record, planning
 from annot.judging.rounds.judging import take_back_tasks
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS
@@ -62,8 +61,7 @@ def add(ws: Workspace, paper_id: str, *, facet: str, sentences: str | None, dry_
         labels = corpus_facts.labels_where_asked(ws, session, {paper_id: paper})[paper_id]
     query = make_query(paper, labels, facet, sentences=chosen, facets=ws.settings.facets)
     if not dry_run:
-        with ws.writing() as session:
-            pools.put_queries(session, [query])
+        ws.write(pools.put_queries, [query])
     return query
 
 
@@ -75,7 +73,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
     Raises InputError with the line of every fault.
     """
     faults = Faults(str(file))
-    data = content_of(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
+    data = input_files.content_of(file, expected=f"CSV with the columns {', '.join(QUERY_COLUMNS)}")
     rows = input_files.read_columns(data, faults, columns=QUERY_COLUMNS, optional=(SENTENCES,))
     ids = sorted({row["paper_id"] for _, row in rows})
     in_corpus = papers.find_papers(ws.corpus, ids)
@@ -103,8 +101,7 @@ def add_file(ws: Workspace, file: Path, *, dry_run: bool) -> tuple[Query, ...]:
         faults.add("found no query")
     faults.raise_if_any(hint="nothing was added")
     if not dry_run:
-        with ws.writing() as session:
-            pools.put_queries(session, new_queries.values())
+        ws.write(pools.put_queries, new_queries.values())
     return tuple(new_queries.values())
 
 
@@ -328,8 +325,7 @@ def choose_unrated(ws: Workspace, number: int, *, dry_run: bool) -> ChosenQuerie
             "seed": ws.settings.seed,
         }
         digest = hashlib.sha256("\n".join(names).encode()).hexdigest()
-        with ws.writing() as session:
-            runs.put_import(session, ImportedSource(Source.UNRATED, digest, facts))
+        ws.write(runs.put_import, ImportedSource(Source.UNRATED, digest, facts))
     unrated = tables.sentences("commands.unrated", queries=len(chosen.chosen), dry_run=dry_run)
     return replace(chosen, notes=(*notes, *chosen.notes, *unrated))
 
@@ -341,7 +337,7 @@ def choose(ws: Workspace, number: int, *, sheet: Path, dry_run: bool) -> ChosenQ
         raise MissingInput(f"{path}: no such sheet", hint="write one with `annot query sample` and fill it in")
     corpus_ids = set(papers.paper_ids(ws.corpus))
     rows = selection.read_sheet(
-        content_of(path, expected="a rating sheet"),
+        input_files.content_of(path, expected="a rating sheet"),
         name=str(path),
         facets=tuple(ws.settings.facets),
         types=ws.settings.queries.types,
@@ -376,8 +372,7 @@ def _choose(
         for name, facet in pairs
     ]
     if not dry_run:
-        with ws.writing() as session:
-            pools.put_queries(session, made)
+        ws.write(pools.put_queries, made)
     chosen = tuple(
         ChosenQuery(
             query.query_id,

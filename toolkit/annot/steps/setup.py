@@ -22,7 +22,7 @@ from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
 from annot.store import database, people, projects
 from annot.study.backups import BACKUPS, missing_part
-from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file
+from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_file, write_setting
 
 # ----------------------------------------------------------------------------------------------------------------------
 # New studies: the settings file with every section explained, the folders, the empty store.
@@ -211,8 +211,7 @@ def _owners(ws: Workspace, port: int | None) -> dict[str | None, Sequence[Assess
     In mode `server`, someone who has left is among them as long as their server is there.
     """
     in_use = servers.open_servers(ws)
-    with ws.reading() as session:
-        assessors = people.read_assessors(session)
+    assessors = ws.read(people.read_assessors)
     everyone = [person for person in assessors if person.left_on is None or person.assessor in in_use]
     if not servers.isolated(ws):
         return {None: everyone}
@@ -247,9 +246,7 @@ def _refuse_once_sent(ws: Workspace, *, shared: bool) -> None:
 def _keep_isolation(ws: Workspace, *, tell: Callable[[str], None]) -> None:
     """Write the mode of the study to annot.toml."""
     path, mode = ws.root / SETTINGS_FILE, ws.settings.judging.isolation
-    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
-    document.setdefault("judging", tomlkit.table())["isolation"] = mode
-    write_file(path, tomlkit.dumps(document))
+    write_setting(path, "judging", "isolation", mode)
     tell(f'annot.toml: isolation = "{mode}" now')
 
 
@@ -276,8 +273,7 @@ def _check_domain(ws: Workspace, domain: Front, names: Sequence[str | None], *, 
 
 def _is_pulled(ws: Workspace, person: str) -> bool:
     """True if the person's server has no answers that are not on record."""
-    with ws.reading() as session:
-        sent = [project for project in projects.sent_projects(session) if project.assessor == person]
+    sent = [project for project in ws.read(projects.sent_projects) if project.assessor == person]
     with servers.connect(ws, person=person) as gateway:
         identity = gateway.identity()
         return not any(

@@ -151,8 +151,7 @@ def adjudication(ws: Workspace) -> tables.Table:
     """Number of pairs of each query that are agreed, in dispute, settled and open; of those returned, only the ones
     without a new answer. Pairs that cannot be judged are closed without a grade.
     """
-    with ws.reading() as session:
-        outcome = outcome_of(session, ws.settings)
+    outcome = ws.read(outcome_of, ws.settings)
 
     def count(heading: str, pairs: Iterable[Pair], name: str | None = None) -> tables.Column[str]:
         of_query = Counter(query_id for query_id, _ in pairs)

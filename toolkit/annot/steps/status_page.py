@@ -68,8 +68,7 @@ class StatusPage:
         """Write the page now."""
         ws, status = self._ws, self._said()
         now = self._clock().astimezone(self._zone)
-        with ws.reading() as session:
-            snapshot = snapshot_of(session, ws)
+        snapshot = ws.read(snapshot_of, ws)
         rests_on = RESTS_ON["status"]
         untrue = notices(states.remembered_findings(ws, snapshot.states, on=rests_on), rests_on, snapshot.words)
         status = replace(status, notices=(*untrue, *status.notices))

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
-from annot.base.records import (
-    WHOLE,
-    Addition,
-    Adjudication,
-    Assignment,
-    Decision,
-    Judgement,
-    PairReturn,
-    Paper,
-    Pool,
-    PoolEntry,
-    Query,
-    Topic,
-)
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
@@ -35,6 +22,8 @@ from annot.study.snapshot import Snapshot, snapshot_of
 from annot.study.workspace import Workspace
 
 Sourced = SourcedJudgement | SourcedAdjudication
+OF_RECORD = ("revision", "grade", "cannot_judge", "reason", "comment", "lead_time", "flags")
+"""Fields of a traced answer that are those of the judgement or the adjudication."""
 Standing = Literal[
     "agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned", "not drawn"
 ]
@@ -46,15 +35,23 @@ class TracedAnswer:
 
     person: str
     role: Literal["assessor", "adjudicator"]
-    answer: Judgement | Adjudication
+    repeat: bool
+    """True if it answers a hidden repeat."""
+    revision: int
+    grade: int | None
+    cannot_judge: str | None
+    reason: str | None
+    comment: str | None
     at: str | None
     """Time of this revision, by the server's clock; for the lead's decision and for lost answers the time of the
     record."""
+    recorded_at: str | None
+    lead_time: float | None
+    flags: tuple[str, ...]
     source: str
-    """Origin, with the server's number of the annotation if it has one."""
-    counts: str
-    """`yes` if the final grade rests on it, `as a repeat` if it is the valid answer to a hidden repeat; else the reason
-    why it does not count."""
+    annotation: str
+    counts: bool
+    """True if the final grade rests on it, or if it is the valid answer to a hidden repeat."""
     versions: tuple[str, ...]
     """Versions of guidelines, screen and texts that the person saw, for those that were sent in several."""
 
@@ -63,24 +60,24 @@ class TracedAnswer:
 class Trace:
     """Story of one pair: its texts, its place in the pool, its answers and its grade."""
 
-    query: Query
+    query: records.Query
     doc_id: str
-    topic: Paper | Topic | None
+    topic: records.Paper | records.Topic | None
     """Text of the topic as the pair is judged; None without a corpus."""
-    document: Paper | None
+    document: records.Paper | None
     """Text of the document as the pair is judged; None without a corpus."""
-    pool: PoolEntry | None
-    added: Addition | None
+    pool: records.PoolEntry | None
+    added: records.Addition | None
     """Cause of its addition, if it was added after the draw."""
     sampled: SampledPair | None
     """Probability of its being judged; None if the pools are judged in full."""
-    given_to: tuple[Assignment, ...]
+    given_to: tuple[records.Assignment, ...]
     """Assignments; for imported judgements their order is that of the imported records."""
-    returned: tuple[PairReturn, ...]
+    returned: tuple[records.PairReturn, ...]
     answers: tuple[TracedAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     standing: Standing
-    decision: Decision | None
+    decision: records.Decision | None
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
@@ -116,7 +113,7 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
     )
 
 
-def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[str] | None) -> Paper:
+def _as_judged(snapshot: Snapshot, pair: Pair, paper: records.Paper, labels: Sequence[str] | None) -> records.Paper:
     """The paper in the version on which the pair is judged, with the labels on record, which are of the newest."""
     judged = snapshot.judged_texts.get(pair)
     required = judged.required.get(paper.paper_id) if judged else None
@@ -127,7 +124,7 @@ def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[st
     return replace(paper, labels=tuple(labels) if known and labels else None)
 
 
-def _pooled(pool: Pool | None, doc_id: str) -> tuple[PoolEntry | None, Addition | None]:
+def _pooled(pool: records.Pool | None, doc_id: str) -> tuple[records.PoolEntry | None, records.Addition | None]:
     """The document in the pool, and the addition that brought it after the draw."""
     entries, additions = (pool.entries, pool.additions) if pool else ((), ())
     return (
@@ -136,7 +133,7 @@ def _pooled(pool: Pool | None, doc_id: str) -> tuple[PoolEntry | None, Addition 
     )
 
 
-def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -> None:
+def _refuse_unknown(pair: Pair, pool: records.Pool | None, plan: Iterable[records.Assignment]) -> None:
     query_id, doc_id = pair
     documents = {assignment.doc_id for assignment in plan if assignment.query_id == query_id}
     documents |= {entry.doc_id for entry in pool.entries} if pool is not None else set()
@@ -148,41 +145,41 @@ def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -
 
 
 def _answers(
-    history: Iterable[Sourced], snapshot: Snapshot, query: Query, displays: Mapping[str, Display]
+    history: Iterable[Sourced], snapshot: Snapshot, query: records.Query, displays: Mapping[str, Display]
 ) -> Iterator[TracedAnswer]:
     """Every revision of the answers, whether it counts, and what was on the screen."""
+    repeats = {(answer.asked, answer.assessor) for answer in snapshot.outcome.repeats}
     for sourced in history:
         answer = sourced.record
-        is_judgement = isinstance(answer, Judgement)
+        is_judgement = isinstance(answer, records.Judgement)
+        person = answer.assessor if isinstance(answer, records.Judgement) else answer.adjudicator
         shown = snapshot.version_numbers.of(
             displays.get(sourced.shown_sha256 or ""),
             query,
             answer.doc_id,
             screen="judge" if is_judgement else "adjudicate",
         )
-        source = sourced.source if sourced.ruling is None else f"{sourced.ruling} by the lead"
+        fields: dict[str, Any] = {name: getattr(answer, name, None) for name in OF_RECORD}
+        # A changed answer keeps its first time in `judged_at`.
         yield TracedAnswer(
-            person=answer.assessor if isinstance(answer, Judgement) else answer.adjudicator,
+            person=person,
             role="assessor" if is_judgement else "adjudicator",
-            answer=answer,
-            # A changed answer keeps its first time in `judged_at`.
+            repeat=(answer.asked, person) in repeats,
             at=(sourced.ruling is None and (sourced.changed_at or answer.judged_at)) or sourced.recorded_at,
-            source=f"{source} {sourced.annotation}".strip(),
+            recorded_at=sourced.recorded_at,
+            source=sourced.source if sourced.ruling is None else f"{sourced.ruling} by the lead",
+            annotation=sourced.annotation,
             counts=_counts(answer, snapshot.outcome),
             versions=tuple(map(str, shown.values())),
+            **fields,
         )
 
 
-def _counts(answer: Judgement | Adjudication, outcome: Outcome) -> str:
+def _counts(answer: records.Judgement | records.Adjudication, outcome: Outcome) -> bool:
     # Answers of earlier revisions differ at least in their revision.
-    if isinstance(answer, Judgement):
-        if answer in outcome.repeats and not answer.flags:
-            return "as a repeat"
-        counts = answer in outcome.current and not answer.flags
-    else:
-        pair = answer.pair
-        counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
-    return "yes" if counts else "; ".join(answer.flags) or "superseded"
+    if isinstance(answer, records.Judgement):
+        return not answer.flags and (answer in outcome.current or answer in outcome.repeats)
+    return answer == outcome.adjudications.get(answer.pair) or answer in outcome.unjudgeable.get(answer.pair, ())
 
 
 def _standing(pair: Pair, outcome: Outcome, sample: PoolSample | None) -> Standing:
@@ -199,8 +196,10 @@ def _standing(pair: Pair, outcome: Outcome, sample: PoolSample | None) -> Standi
     return "incomplete" if pair in outcome.incomplete else "agreed"
 
 
-def _remarks(answer: Judgement | Adjudication) -> str:
-    return "; ".join(filter(None, (answer.cannot_judge, getattr(answer, "reason", None), answer.comment)))
+def _counts_in_words(row: TracedAnswer) -> str:
+    if row.counts:
+        return "as a repeat" if row.repeat else "yes"
+    return "; ".join(row.flags) or "superseded"
 
 
 ANSWERS = Columns[TracedAnswer](
@@ -208,17 +207,17 @@ ANSWERS = Columns[TracedAnswer](
         Column("given at", lambda row: row.at or "-"),
         Column("person", lambda row: row.person),
         Column("role", lambda row: row.role),
-        Column("revision", lambda row: row.answer.revision),
-        Column("grade", lambda row: "none" if row.answer.grade is None else row.answer.grade),
-        Column("seconds", lambda row: "-" if row.answer.lead_time is None else f"{row.answer.lead_time:.1f}"),
-        Column("counts", lambda row: row.counts),
-        Column("source", lambda row: row.source),
-        Column("remarks", lambda row: _remarks(row.answer)),
+        Column("revision", lambda row: row.revision),
+        Column("grade", lambda row: "none" if row.grade is None else row.grade),
+        Column("seconds", lambda row: "-" if row.lead_time is None else f"{row.lead_time:.1f}"),
+        Column("counts", _counts_in_words),
+        Column("source", lambda row: f"{row.source} {row.annotation}".strip()),
+        Column("remarks", lambda row: "; ".join(filter(None, (row.cannot_judge, row.reason, row.comment)))),
     ]
 )
 
 
 def describe(story: Trace) -> str:
     """The story as text, in the order of the work."""
-    whole = story.query.facet == WHOLE
+    whole = story.query.facet == records.WHOLE
     return rendered("trace", trace=story, whole=whole, answers=printed(ANSWERS, story.answers))

@@ -149,10 +149,9 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
     # Every text must be there before anybody is sent something.
     TaskMaterial(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
-        with ws.writing() as session:
-            trials.replace_gold(session, new_gold)
+        ws.write(trials.replace_gold, new_gold)
     if not dry_run:
-        write_file(path, _table(new_gold))
+        write_file(path, write_gold(new_gold))
     return GoldSet(
         pairs=len(new_gold),
         by_facet=dict(sorted(Counter(queries_by_id[gold.query_id].facet for gold in new_gold).items())),
@@ -167,7 +166,7 @@ def _drawn_gold(
     ws: Workspace, path: Path, standing: Sequence[Gold], outcome: Outcome, queries: Collection[Query]
 ) -> list[Gold]:
     """The gold pairs on record, and settled pairs drawn in addition to them."""
-    if path.is_file() and path.read_text(encoding="utf-8") != _table(standing):
+    if path.is_file() and path.read_text(encoding="utf-8") != write_gold(standing):
         raise InputError(
             f"{path}: changed since it was last read",
             hint="read it with `annot train gold training/gold.tsv`, or delete it",
@@ -256,10 +255,6 @@ def _settlement_comment(outcome: Outcome, query_id: str, doc_id: str) -> str:
             *(judgement.comment for judgement in outcome.judgements if judgement.pair == (query_id, doc_id)),
         ]
     return ": ".join(filter(None, words))
-
-
-def _table(golden: Sequence[Gold]) -> str:
-    return write_gold(golden)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

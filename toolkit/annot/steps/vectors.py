@@ -198,8 +198,7 @@ def encode(
 
 def _topics(ws: Workspace) -> dict[str, str]:
     """Texts of topics that encoders read."""
-    with ws.reading() as session:
-        return encoded_texts(read_topics(session))
+    return encoded_texts(ws.read(read_topics))
 
 
 def _device(asked: str | None, folder: Path) -> str:

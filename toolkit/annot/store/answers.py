@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, eq
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, Text, and_, case, cast, func, null, select, true
@@ -275,7 +275,8 @@ class Revisions(Generic[R]):
         """Records of the current revisions, without their origins."""
         asked = attrgetter(*(name for name in self._line if name in self._fields))
         records = sorted(models.read_records(session, self._rows, self._record), key=asked)
-        if any(record.revision > 1 for record in records) or len(set(map(asked, records))) < len(records):
+        questions = list(map(asked, records))
+        if any(record.revision > 1 for record in records) or any(map(eq, questions, questions[1:])):
             return tuple([answer.record for answer in self.current(session)])
         return tuple(records)
 

@@ -318,6 +318,13 @@ def read_pools(session: Session, topic_id: str | None = None) -> dict[str, Pool]
     return pools
 
 
+def any_drawn(session: Session) -> bool:
+    """True if any pool was drawn here, or added to; pools that were imported have no files."""
+    pools, additions = models.POOL_TABLE.c, models.POOL_ADDITION_TABLE.c
+    statements = select(pools.topic_id).where(pools.per_method.is_not(None)), select(additions.topic_id)
+    return any(session.connection().execute(statement.limit(1)).first() for statement in statements)
+
+
 def read_pool(session: Session, topic_id: str) -> Pool:
     """The pool of one topic. Raises MissingInput when it has none."""
     pools = read_pools(session, topic_id)

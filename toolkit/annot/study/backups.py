@@ -465,8 +465,7 @@ def bring_up(ws: Workspace) -> Path | None:
 def recorded(ws: Workspace) -> dict[str, str]:
     """Hash of each part of the record; empty without a database."""
     try:
-        with ws.reading() as session:
-            return read_states(session)
+        return ws.read(read_states)
     except MissingInput:
         return {}
 

@@ -14,20 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 from annot.base.records import PairKey, PairReturn, grouped
 from annot.store import people
+from annot.store import shown as stored
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAnswer, TextRuling, read_returned, read_rulings
 from annot.store.models import Session, StoredRound
 from annot.store.pools import read_queries, read_topics
 from annot.store.projects import read_projects
-from annot.store.shown import (
-    Display,
-    History,
-    ShownVersion,
-    display_parts,
-    in_force,
-    read_histories,
-    read_shown,
-    read_versions,
-)
 
 Pair = tuple[str, str]
 """(query_id, doc_id)."""
@@ -44,7 +35,7 @@ class TextAnswer(NamedTuple):
     """Time of the last change; empty if that is not known."""
     texts: Mapping[str, str]
     """SHA-256 by id, of the texts that were corrected."""
-    display: Display
+    display: stored.Display
     """Display of its task; empty if that is not on record."""
     is_ours: bool
     """True if it was given on a server of the study, so that the pair can go back to the person."""
@@ -61,7 +52,7 @@ class JudgedTexts:
     """SHA-256, by id, of the version that its tasks show, of the texts that were corrected."""
     to_decide: tuple[str, ...]
     """Corrected texts that wait for a decision, because answers show an earlier version."""
-    kept: Mapping[str, Display]
+    kept: Mapping[str, stored.Display]
     """Display of a task with the required version, by text, if that is not the newest."""
     answers: tuple[TextAnswer, ...]
     """The assessors' answers in force, one a person: an answer to a returned pair takes the place of the first."""
@@ -119,9 +110,9 @@ def tasks_on_other_texts(
     earlier = {sha256 for history in corrected.values() for _, sha256 in history if sha256 != history[-1][1]}
     tasks_of: dict[str, set[PairKey]] = {}
     for project in read_projects(session, round=round):
-        histories = read_shown(session, project.project).by_task
+        histories = stored.read_shown(session, project.project).by_task
         last = {key: history[-1][1] for key, history in histories.items() if history}
-        displays = display_parts(session, last.values())
+        displays = stored.display_parts(session, last.values())
         for key, sha256 in last.items():
             shown = {displays[sha256].get(part) for part in ("topic", "document")}
             judged = pairs.get(key.pair)
@@ -131,17 +122,17 @@ def tasks_on_other_texts(
     return tasks_of
 
 
-def _corrected(session: Session) -> dict[str, History]:
+def _corrected(session: Session) -> dict[str, stored.History]:
     """The histories of the papers that were corrected, by id."""
     return {
         text_id: history
-        for (part, text_id), history in read_histories(session).items()
+        for (part, text_id), history in stored.read_histories(session).items()
         if part == "text" and len(history) > 1
     }
 
 
 def _read(
-    session: Session, table: Any, topics: Mapping[str, str], histories: Mapping[str, History]
+    session: Session, table: Any, topics: Mapping[str, str], histories: Mapping[str, stored.History]
 ) -> dict[Pair, list[TextAnswer]]:
     """Answers that count, for pairs with a corrected text."""
     rows: list[SourcedAnswer[Any]] = [
@@ -149,13 +140,13 @@ def _read(
         for row in table.current(session)
         if row.record.counts and not histories.keys().isdisjoint(texts_of_pair(row.record.pair, topics))
     ]
-    displays = display_parts(session, (row.shown_sha256 for row in rows))
+    displays = stored.display_parts(session, (row.shown_sha256 for row in rows))
     answers: dict[tuple[str, PairKey], TextAnswer] = {}
     for row in rows:
         moment = row.changed_at or row.record.judged_at or row.recorded_at or ""
         display = displays.get(row.shown_sha256 or "", {})
         texts = {
-            text_id: display.get(part) or in_force(histories[text_id], moment or None) or ""
+            text_id: display.get(part) or stored.in_force(histories[text_id], moment or None) or ""
             for text_id, part in texts_of_pair(row.record.pair, topics).items()
             if text_id in histories
         }
@@ -185,7 +176,7 @@ def _judged_texts_of_pair(
     settled: Collection[TextAnswer],
     returned: Collection[PairReturn],
     rulings: Collection[TextRuling],
-    histories: Mapping[str, History],
+    histories: Mapping[str, stored.History],
     *,
     team: Collection[str],
 ) -> JudgedTexts:
@@ -266,9 +257,9 @@ def _is_reopened(decision: TextAnswer, returned: Iterable[PairReturn]) -> bool:
     return any(datetime.fromisoformat(entry.returned_at) > moment for entry in returned)
 
 
-def corrected_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+def corrected_versions(session: Session) -> dict[str, tuple[stored.ShownVersion, ...]]:
     """The versions of the papers that were corrected, by id, the oldest first."""
-    return {text_id: several for (_, text_id), several in read_versions(session, "text").items() if several[1:]}
+    return {text_id: several for (_, text_id), several in stored.read_versions(session, "text").items() if several[1:]}
 
 
 def set_aside_of(session: Session) -> set[tuple[str, PairKey]]:

@@ -151,7 +151,7 @@ def planned_judgements(
     per_pair: judgements that each pair is to have; None if the plan was imported. accepted: pairs that may have fewer,
     but at least one.
     """
-    answered = {_key(answer) for answer in answers if answer.counts}
+    answered = [_key(answer) for answer in answers if answer.counts]
     last = {
         (*entry.pair, entry.assessor): entry.occasion
         for entry in returned
@@ -160,8 +160,8 @@ def planned_judgements(
     first = [(*pair, name, 1) for pair, team in sorted(teams.items()) for name in team]
     asked = [(*key[:3], last.get(key[:3], 1)) for key in first] if last else first
     repeats = [row for row in plan if row.occasion > 1]
-    pending = [(key[2], PairKey(key[0], key[1], key[3])) for key in asked if key not in answered]
-    pending_repeats = [(row.assessor, row.asked) for row in repeats if _key(row) not in answered]
+    pending = _pending(asked, answered)
+    pending_repeats = _pending(list(map(_key, repeats)), answered)
     planned = Counter(chain.from_iterable(teams.values())) + Counter(row.assessor for row in repeats)
     vacant, waived = _lacking(teams, per_pair or 0, accepted)
     return PlannedJudgements(
@@ -171,6 +171,15 @@ def planned_judgements(
         vacant=vacant,
         waived=waived,
     )
+
+
+def _pending(keys: list[tuple[str, str, str, int]], answered: list[tuple[str, str, str, int]]) -> list[Ask]:
+    """The questions without an answer, in their order."""
+    # Often every question has its answer, in the same order.
+    if not keys or keys == answered:
+        return []
+    done = {*answered}
+    return [(key[2], PairKey(key[0], key[1], key[3])) for key in keys if key not in done]
 
 
 def _lacking(
@@ -216,8 +225,8 @@ def settle(
         if pair in unfinished:
             continue
         current = [judgement for judgement in by_pair[pair] if judgement.assessor in team]
-        grade = current[0].grade
-        if grade is None or pair in contested or any(judgement.grade != grade for judgement in current):
+        grade, *others = [judgement.grade for judgement in current]
+        if grade is None or pair in contested or others.count(grade) < len(others):
             disputed.append(tuple(sorted(current, key=attrgetter("assessor"))))
         else:
             agreed.append(Decision(*pair, grade, "agreed"))

@@ -10,22 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from annot.base.errors import FindingError
 from annot.base.records import WHOLE, Paper, Query, Topic
 from annot.base.words import ENGLISH_CODE, ON_SCREENS, Words, languages
+from annot.store import shown as stored
 from annot.store.answers import is_judged
 from annot.store.models import Session
-from annot.store.shown import (
-    IMPORTED,
-    OF_SETTINGS,
-    Display,
-    Part,
-    ShownVersion,
-    as_json,
-    in_language,
-    language_of,
-    moved_names,
-    read_versions,
-    subject_and_language,
-    subjects_of,
-)
 from annot.study import guidelines
 from annot.study.workspace import Workspace
 
@@ -43,12 +30,12 @@ if TYPE_CHECKING:
 
 def scale_content(ws: Workspace) -> str:
     """The names of the grades, from grade 0 upward."""
-    return as_json(list(ws.settings.scale.names))
+    return stored.as_json(list(ws.settings.scale.names))
 
 
 def facet_content(ws: Workspace, facet: str) -> str:
     """The sentence labels of a facet."""
-    return as_json(labels_asked(ws, facet))
+    return stored.as_json(labels_asked(ws, facet))
 
 
 def labels_asked(ws: Workspace, facet: str) -> list[str]:
@@ -58,7 +45,7 @@ def labels_asked(ws: Workspace, facet: str) -> list[str]:
 
 def text_content(paper: Paper) -> str:
     """A paper as people read it: its labels are marks of a task, and no text."""
-    return as_json({"title": paper.title, "sentences": list(paper.sentences)})
+    return stored.as_json({"title": paper.title, "sentences": list(paper.sentences)})
 
 
 def with_text(paper: Paper, content: str, labels: Sequence[str] | None = None) -> Paper:
@@ -71,13 +58,13 @@ def with_text(paper: Paper, content: str, labels: Sequence[str] | None = None) -
 def topic_content(topic: Topic) -> str:
     """A topic that is a text."""
     shown = {"title": topic.title, "description": topic.description, "narrative": topic.narrative}
-    return as_json(shown | {"fields": dict(topic.fields)})
+    return stored.as_json(shown | {"fields": dict(topic.fields)})
 
 
 def screen_content(ws: Workspace, kind: Screen, words: Words) -> str:
     """Configuration of a screen, and its inputs (`annot.study.guidelines.screen_inputs`)."""
     inputs = guidelines.screen_inputs(ws, kind, words)
-    return as_json({"config": guidelines.screen(ws, kind, words), "kind": kind, "inputs": inputs})
+    return stored.as_json({"config": guidelines.screen(ws, kind, words), "kind": kind, "inputs": inputs})
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -85,7 +72,7 @@ def screen_content(ws: Workspace, kind: Screen, words: Words) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-Versions = Mapping[tuple[Part, str], Sequence[ShownVersion]]
+Versions = Mapping[tuple[stored.Part, str], Sequence[stored.ShownVersion]]
 """Versions by part and subject, the oldest first."""
 
 
@@ -105,7 +92,7 @@ SCREENS = {"judge": "the screen for judging", "adjudicate": "the screen for adju
 class NumberedVersion:
     """One content among all that one thing had."""
 
-    part: Part
+    part: stored.Part
     subject: str
     name: str
     """Name of the content in words."""
@@ -128,7 +115,7 @@ class NumberedVersion:
         return f"{self.name}, version {self.number} of {self.count}, first sent on {self.since}{why}"
 
 
-def by_part(texts: Mapping[str, Sequence[ShownVersion]]) -> Versions:
+def by_part(texts: Mapping[str, Sequence[stored.ShownVersion]]) -> Versions:
     """The versions of papers, by part and subject. texts: by id."""
     return {("text", text_id): versions for text_id, versions in texts.items()}
 
@@ -137,7 +124,7 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
     """Distinct contents of each thing, numbered; a content that was sent again is no other version."""
     versions_found: list[NumberedVersion] = []
     for (part, subject), rows in versions.items():
-        if subject == IMPORTED:
+        if subject == stored.IMPORTED:
             continue
         contents = guidelines.distinct(rows)
         for number, row in enumerate(contents, start=1):
@@ -147,10 +134,10 @@ def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
     return tuple(versions_found)
 
 
-def _name(part: Part, subject: str) -> str:
+def _name(part: stored.Part, subject: str) -> str:
     if part not in ("screen", "guidelines"):
         return NAMES[part].format(subject=subject)
-    of, language = subject_and_language(subject)
+    of, language = stored.subject_and_language(subject)
     special = {"guidelines": {WHOLE: "the guidelines"}, "screen": SCREENS}[part]
     return special.get(of, NAMES[part].format(subject=of)) + ("" if language == ENGLISH_CODE else f" in {language}")
 
@@ -181,14 +168,16 @@ class VersionNumbers:
         }
 
     def of(
-        self, display: Display | None, query: Query, doc_id: str, *, screen: str = "judge"
+        self, display: stored.Display | None, query: Query, doc_id: str, *, screen: str = "judge"
     ) -> dict[str, NumberedVersion]:
         """The versions by which an answer was given, by the part of the display; none if the display is not known.
 
         screen: the kind of the answer's screen.
         """
-        subjects: dict[str, tuple[Part, str]] = {"topic": ("text", query.topic_id), "document": ("text", doc_id)}
-        subjects |= subjects_of(query.facet, in_language(screen, language_of(display, self._versions)))
+        subjects: dict[str, tuple[stored.Part, str]] = {"topic": ("text", query.topic_id), "document": ("text", doc_id)}
+        subjects |= stored.subjects_of(
+            query.facet, stored.in_language(screen, stored.language_of(display, self._versions))
+        )
         keys = {name: (*subject, (display or {}).get(name)) for name, subject in subjects.items()}
         return {name: self._changed[key] for name, key in keys.items() if key in self._changed}
 
@@ -198,7 +187,7 @@ class VersionNumbers:
 
 
 def numbers_of_answers(
-    displays: Mapping[Any, Display], numbers: VersionNumbers, queries: Iterable[Query]
+    displays: Mapping[Any, stored.Display], numbers: VersionNumbers, queries: Iterable[Query]
 ) -> dict[Any, dict[str, int]]:
     """Number of each version by which an answer was given, for content that was shown in several. displays: by
     answer."""
@@ -217,14 +206,14 @@ def numbers_of_answers(
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-ShownChanges = Mapping[tuple[Part, str], tuple[ShownVersion, ...]]
+ShownChanges = Mapping[tuple[stored.Part, str], tuple[stored.ShownVersion, ...]]
 BACK = "change [scale] names in annot.toml back"
 
 
 class ShownChange(NamedTuple):
     """One changed content, compared with the record."""
 
-    part: Part
+    part: stored.Part
     subject: str
     name: str
     """Name of the changed content, such as `the guidelines of method`."""
@@ -241,7 +230,7 @@ class ShownChange(NamedTuple):
 
 def changes_of(ws: Workspace, session: Session) -> tuple[ShownChange, ...]:
     """All that has changed since it was sent, or since grades were imported; nothing before that."""
-    ws, versions = ws.as_written(), read_versions(session, *OF_SETTINGS)
+    ws, versions = ws.as_written(), stored.read_versions(session, *stored.OF_SETTINGS)
     return (
         *scale_changes(ws.settings.scale.names, versions, judged=is_judged(session)),
         *_facet_changes(ws, versions),
@@ -272,7 +261,7 @@ def _words_if_known(ws: Workspace, language: str) -> Words | None:
 
 def scale_changes(names: Sequence[str], versions: ShownChanges, *, judged: bool) -> Iterator[ShownChange]:
     """The names of the grades in annot.toml against those that were sent, or else those of the first import."""
-    sent = versions.get(("scale", "")) or versions.get(("scale", IMPORTED))
+    sent = versions.get(("scale", "")) or versions.get(("scale", stored.IMPORTED))
     if sent is None:
         return
     recorded = json.loads(sent[-1].body)
@@ -283,7 +272,7 @@ def scale_changes(names: Sequence[str], versions: ShownChanges, *, judged: bool)
             *("scale", "", "the number of grades", f"{len(recorded)} on record, {len(names)} in annot.toml"),
             refused="the number of grades is fixed by the first push or the first imported grade",
         )
-    elif (moved := moved_names(recorded, names)) and judged:
+    elif (moved := stored.moved_names(recorded, names)) and judged:
         yield ShownChange(
             *("scale", "", "the order of the grades", _pairs(recorded, names)),
             refused=f"a grade that was given means what was shown: {', '.join(moved)} would change places",
@@ -295,7 +284,7 @@ def scale_changes(names: Sequence[str], versions: ShownChanges, *, judged: bool)
 def guideline_changes(ws: Workspace, facets: Iterable[str], versions: ShownChanges) -> Iterator[ShownChange]:
     """The guidelines of these facets, in their language, that are no longer those that were sent last."""
     for subject in sorted(facets):
-        sent, (facet, language) = versions.get(("guidelines", subject)), subject_and_language(subject)
+        sent, (facet, language) = versions.get(("guidelines", subject)), stored.subject_and_language(subject)
         words = _words_if_known(ws, language)
         if not sent or words is None or facet not in {**ws.settings.facets, WHOLE: ()}:
             continue
@@ -307,7 +296,7 @@ def guideline_changes(ws: Workspace, facets: Iterable[str], versions: ShownChang
 
 def screen_changes(ws: Workspace, kind: str, versions: ShownChanges) -> Iterator[ShownChange]:
     """Changes of the study's own templates and the section [screen] since a screen was rendered."""
-    screen, language = subject_and_language(kind)
+    screen, language = stored.subject_and_language(kind)
     words = _words_if_known(ws, language)
     if ("screen", kind) not in versions or words is None:
         return

@@ -13,47 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
+from annot.formats import trec
 from annot.formats.input_files import json_lines, table_lines
 from annot.formats.judgements_file import OF_JUDGEMENT, decided
-from annot.formats.trec import (
-    TOPIC_COLUMNS,
-    read_qrels,
-    refuse_grades_of_models,
-    topics_file,
-    write_qrels,
-    write_query_topics,
-)
 from annot.labelstudio.studio_records import Payload
-from annot.store import facet_labels, people, pools, projects, runs, trials
-from annot.store.answers import (
-    ADJUDICATIONS,
-    JUDGEMENTS,
-    SourcedAnswer,
-    count_corrected_texts,
-    has_displays,
-    sources_of_judgements,
-)
-from annot.store.models import (
-    ImportedSource,
-    Notice,
-    Plan,
-    PoolSample,
-    Project,
-    Session,
-    StoredRun,
-)
+from annot.store import answers as store_answers
+from annot.store import facet_labels, models, people, pools, projects, runs, trials
 from annot.store.papers import ids_after
 from annot.store.people import read_notices
-from annot.store.pools import (
-    documents_by_query,
-    is_after,
-    keep_qrels,
-    read_corpus_versions,
-    read_queries,
-    read_sample,
-    read_topics,
-    read_withdrawn,
-)
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
 from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
 from annot.study.provenance import States, states_of
@@ -81,24 +48,24 @@ class Snapshot:
     rankings_sha256: dict[str, str]
     """Hash of the rankings behind each pool, by topic."""
     people: tuple[Assessor, ...]
-    plan: Plan | None
+    plan: models.Plan | None
     assignments: tuple[Assignment, ...]
     outcome: Outcome
     sources: tuple[str, ...]
     """Sources of the judgements, by their names in the store."""
-    projects: tuple[Project, ...]
+    projects: tuple[models.Project, ...]
     splits: dict[str, dict[str, tuple[str, ...]]]
-    runs: tuple[StoredRun, ...]
-    imports: tuple[ImportedSource, ...]
+    runs: tuple[models.StoredRun, ...]
+    imports: tuple[models.ImportedSource, ...]
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Facts of training and sub-study, by name."""
     trial_pairs: frozenset[Pair] = frozenset()
     """Pairs of training, hidden gold and sub-study, which people answer without knowing the grade."""
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[models.Notice, ...] = ()
     """Notices about the publication of people's words, the oldest first."""
     texts: dict[str, Topic] = field(default_factory=dict)
     """The topics that are texts, by id; all others are papers."""
-    sample: PoolSample | None = None
+    sample: models.PoolSample | None = None
     """Sample of the pools; None if all pairs are judged."""
     judged_texts: dict[Pair, JudgedTexts] = field(default_factory=dict)
     """Answered pairs with a corrected text."""
@@ -206,7 +173,7 @@ def read_snapshot(ws: Workspace) -> Snapshot:
 
 
 def read_for_release(
-    ws: Workspace, limit: Callable[[Session, Snapshot], Snapshot] | None
+    ws: Workspace, limit: Callable[[models.Session, Snapshot], Snapshot] | None
 ) -> tuple[Snapshot, ReleaseRecords]:
     """The snapshot, limited to a part of the study if a function is given, and the further records of a release, in one
     transaction. Raises MissingInput without any judgement."""
@@ -214,7 +181,10 @@ def read_for_release(
         snapshot = snapshot_of(session, ws)
         snapshot = limit(session, snapshot) if limit else snapshot
         refuse_unjudged(snapshot)
-        recorded: tuple[SourcedAnswer[Any], ...] = (*JUDGEMENTS.read(session), *ADJUDICATIONS.read(session))
+        recorded: tuple[store_answers.SourcedAnswer[Any], ...] = (
+            *store_answers.JUDGEMENTS.read(session),
+            *store_answers.ADJUDICATIONS.read(session),
+        )
         return snapshot, ReleaseRecords(
             labels={paper.paper_id: paper.labels for paper in facet_labels.read_labels(session, snapshot.pooled)},
             task_ids=frozenset(
@@ -237,23 +207,23 @@ def refuse_unjudged(snapshot: Snapshot) -> None:
         raise no_judgements()
 
 
-def text_versions(session: Session) -> dict[str, tuple[ShownVersion, ...]]:
+def text_versions(session: models.Session) -> dict[str, tuple[ShownVersion, ...]]:
     """The versions of the papers that were corrected, by id, the oldest first."""
-    if not count_corrected_texts(session):
+    if not store_answers.count_corrected_texts(session):
         return {}
     from annot.study.judged_texts import corrected_versions
 
     return corrected_versions(session)
 
 
-def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
+def snapshot_of(session: models.Session, ws: Workspace) -> Snapshot:
     """The study as this transaction sees it."""
     texts = texts_of(session)
     outcome = outcome_of(session, ws.settings, texts=texts)
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
-        queries=read_queries(session),
+        queries=pools.read_queries(session),
         pools=pools.read_pools(session),
         rankings_sha256=pools.read_rankings_sha256(session),
         people=people.read_assessors(session),
@@ -263,7 +233,7 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         rushed=rushed_pairs(session, outcome),
         judged_texts=texts,
         text_versions=text_versions(session),
-        sources=tuple(sorted(sources_of_judgements(session))),
+        sources=tuple(sorted(store_answers.sources_of_judgements(session))),
         projects=projects.read_projects(session),
         splits=runs.read_splits(session),
         runs=runs.read_runs(session),
@@ -271,12 +241,12 @@ def snapshot_of(session: Session, ws: Workspace) -> Snapshot:
         trials=trials.read_trials(session),
         trial_pairs=frozenset((*trials.read_pairs(session), *(gold.pair for gold in trials.read_gold(session)))),
         notices=read_notices(session),
-        texts=read_topics(session),
-        sample=read_sample(session),
+        texts=pools.read_topics(session),
+        sample=pools.read_sample(session),
         shown=read_versions(session, *OF_SETTINGS),
         displays=_displays(session),
         states=states_of(ws, session),
-        corpora=tuple(version.version for version in read_corpus_versions(session)),
+        corpora=tuple(version.version for version in pools.read_corpus_versions(session)),
     )
 
 
@@ -321,17 +291,17 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
 
-def _numbers(session: Session) -> dict[Judgement, dict[str, int]]:
+def _numbers(session: models.Session) -> dict[Judgement, dict[str, int]]:
     """Numbers of the versions by which each judgement was given, for content that was shown in several versions."""
     numbers = VersionNumbers({**read_versions(session, *OF_SETTINGS), **by_part(text_versions(session))})
     if not numbers:
         return {}
-    return numbers_of_answers(_displays(session), numbers, read_queries(session))
+    return numbers_of_answers(_displays(session), numbers, pools.read_queries(session))
 
 
-def _displays(session: Session) -> dict[Judgement, Display]:
+def _displays(session: models.Session) -> dict[Judgement, Display]:
     """The display of each answer's task when it was given, if it is known."""
-    judged = JUDGEMENTS.current(session) if has_displays(session) else ()
+    judged = store_answers.JUDGEMENTS.current(session) if store_answers.has_displays(session) else ()
     bodies = display_parts(session, (sourced.shown_sha256 for sourced in judged))
     return {sourced.record: bodies[sourced.shown_sha256] for sourced in judged if sourced.shown_sha256 in bodies}
 
@@ -348,16 +318,16 @@ def export_qrels(
 
     texts: the topics that are texts. earlier: the text of the qrels of each earlier version of the corpus.
     """
-    decisions, topics = ws.exports / DECISIONS_FILE, ws.exports / topics_file(texts)
-    write_file(ws.qrels, write_qrels(outcome.qrels))
+    decisions, topics = ws.exports / DECISIONS_FILE, ws.exports / trec.topics_file(texts)
+    write_file(ws.qrels, trec.write_qrels(outcome.qrels))
     of_versions = {ws.qrels_of(version): text for version, text in earlier.items()}
     for path, text in of_versions.items():
         write_file(path, text)
     write_file(
         decisions, json_lines(decided(outcome.decisions, [rulings[-1] for rulings in outcome.unjudgeable.values()]))
     )
-    write_file(topics, write_query_topics(queries, file=topics.name))
-    for unused_name in TOPIC_COLUMNS.keys() - {topics.name}:
+    write_file(topics, trec.write_query_topics(queries, file=topics.name))
+    for unused_name in trec.TOPIC_COLUMNS.keys() - {topics.name}:
         (ws.exports / unused_name).unlink(missing_ok=True)
     plan = ws.pools / "plan.manifest.json"
     write_manifest(
@@ -374,13 +344,13 @@ def export_qrels(
     return outcome.qrels
 
 
-def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
+def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
     """The text of the qrels of each version of the corpus before the newest, which goes on record.
 
     Once a later version has begun and all pairs of a version are closed, its qrels never change. A version with open
     pairs is left out.
     """
-    versions = read_corpus_versions(session)
+    versions = pools.read_corpus_versions(session)
     texts = {version.version: version.qrels for version in versions[:-1] if version.qrels is not None}
     if waiting := [version for version in versions[:-1] if version.qrels is None]:
         outcome = outcome_of(session, ws.settings)
@@ -390,33 +360,37 @@ def final_qrels(session: Session, ws: Workspace) -> dict[str, str]:
             planned = filter(has, outcome.planned)
             if outcome.decisions and unfinished.isdisjoint(planned):
                 qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
-                texts[version.version] = write_qrels(qrels)
-                keep_qrels(session, version.version, texts[version.version])
+                texts[version.version] = trec.write_qrels(qrels)
+                pools.keep_qrels(session, version.version, texts[version.version])
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
-def pairs_in(session: Session, ws: Workspace, version: str) -> Callable[[Pair], bool]:
+def pairs_in(session: models.Session, ws: Workspace, version: str) -> Callable[[Pair], bool]:
     """Function that is true for the pairs of a version of the corpus: they and their documents came before or with it,
     and these are not withdrawn in it. Raises InputError for a version that is not on record."""
-    versions = read_corpus_versions(session)
+    versions = pools.read_corpus_versions(session)
     names = [recorded.version for recorded in versions]
     check_name(version, names, what="--corpus")
-    gone = {row.doc_id for row in read_withdrawn(session).values() if not is_after(versions, row.version, version)}
+    gone = {
+        row.doc_id
+        for row in pools.read_withdrawn(session).values()
+        if not pools.is_after(versions, row.version, version)
+    }
     for following in versions[names.index(version) + 1 :][:1] if ws.has_corpus else ():
         gone.update(ids_after(ws.corpus, following.after))
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
     later = {
         (query.query_id, doc_id)
-        for query in read_queries(session)
+        for query in pools.read_queries(session)
         for doc_id, came_with in corpora.get(query.topic_id, {}).items()
-        if came_with is not None and is_after(versions, came_with, version)
+        if came_with is not None and pools.is_after(versions, came_with, version)
     }
     return lambda pair: pair not in later and pair[1] not in gone
 
 
-def documents_in(session: Session, has: Callable[[Pair], bool]) -> dict[str, tuple[str, ...]]:
+def documents_in(session: models.Session, has: Callable[[Pair], bool]) -> dict[str, tuple[str, ...]]:
     """Documents of the pools in pairs of a version of the corpus, by query, in the order drawn."""
-    documents = documents_by_query(session, withdrawn=True)
+    documents = pools.documents_by_query(session, withdrawn=True)
     of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
     return {name: docs for name, docs in of_version.items() if docs}
 
@@ -425,7 +399,7 @@ def refuse_qrels_of_models(ws: Workspace) -> None:
     """Raise InputError if a model's grades are in the place of the study's qrels."""
     if ws.qrels.is_file():
         with ws.qrels.open(encoding="utf-8", errors="replace") as lines:
-            refuse_grades_of_models(lines, name=str(ws.qrels))
+            trec.refuse_grades_of_models(lines, name=str(ws.qrels))
 
 
 def exported_qrels(snapshot: Snapshot, file: Path | None = None) -> tuple[Qrel, ...]:
@@ -438,7 +412,7 @@ def exported_qrels(snapshot: Snapshot, file: Path | None = None) -> tuple[Qrel, 
         raise MissingInput(f"{path}: not written yet", hint=HINT)
     refuse_qrels_of_models(ws)
     with path.open(encoding="utf-8") as lines:
-        qrels = read_qrels(lines, name=str(path))
+        qrels = trec.read_qrels(lines, name=str(path))
     strangers = sorted({qrel.query_id for qrel in qrels} - {query.query_id for query in snapshot.queries})
     if strangers:
         raise InputError(

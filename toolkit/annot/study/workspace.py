@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import tomlkit
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from annot.store.database import Store
     from annot.store.models import Session
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Doors: places outside its folder that a study's files name, and the permission of the owner of this machine.
@@ -339,6 +341,16 @@ class Workspace:
         with self.store() as store, store.begin() as session:
             yield session
 
+    def read(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Result of a function that reads the working state, in a transaction of its own."""
+        with self.reading() as session:
+            return function(session, *args, **kwargs)
+
+    def write(self, function: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Result of a function that changes the working state, in a transaction of its own."""
+        with self.writing() as session:
+            return function(session, *args, **kwargs)
+
     @property
     def machine(self) -> MachineSettings:
         """Settings of long work. Raises InputError as `database_url` does, for a cluster and for the place of its
@@ -431,6 +443,15 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> No
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # which the system does not say of a full disk
         raise
+
+
+def write_setting(path: Path, section: str, name: str, value: str | bool) -> None:
+    """Change one setting in the annot.toml at `path`; all else in it, comments too, stays as it is."""
+    document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+    table: Any = document.setdefault(section, tomlkit.table())
+    if table.get(name) != value:
+        table[name] = value
+        write_file(path, tomlkit.dumps(document))
 
 
 def write_manifest(path: Path, *, files: Iterable[Path], inputs: Mapping[str, str], facts: Mapping[str, Any]) -> None:

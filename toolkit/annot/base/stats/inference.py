@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import UndefinedStatistic
+from annot.base.names import counted, plural_of
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.values import Estimate, Interval, Share, Undefined
 
@@ -371,12 +372,12 @@ def _share(hits: Array, sizes: Array, clusters: Clusters, *, level: float) -> Sh
     if not len(sizes):
         nothing = Undefined("there is nothing to count")
         return Share(0, 0, nothing, nothing)
-    count, n, units = float(hits.sum()), float(sizes.sum()), plural(clusters.unit)
+    count, n, units = float(hits.sum()), float(sizes.sum()), plural_of(clusters.unit)
     p = min(1.0, max(0.0, count / n))
     if clusters.n < 2:
         return Share(round(count), round(n), p, Undefined(f"one {clusters.unit}: an interval over {units} needs two"))
     effective = n
-    variance = _variance(clusters.summed(hits - p * sizes) / n)
+    variance = variance_of(clusters.summed(hits - p * sizes) / n)
     if 0 < count < n and variance > 0:
         # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
         effective = min(effective, 1 + p * (1 - p) / variance)
@@ -449,13 +450,13 @@ def jackknife_interval(
         return undefined_without(unit)
     scaled, scaled_without = (value - middle) / width, (without - middle) / width
     if max(abs(scaled), float(np.abs(scaled_without).max())) >= 1:
-        return Undefined(f"the value is {most:g} or {least:g}, on all {plural(unit)} or without one of them")
+        return Undefined(f"the value is {most:g} or {least:g}, on all {plural_of(unit)} or without one of them")
     z, left_out = math.atanh(scaled), np.arctanh(scaled_without)
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= TIE:
         return the_same(unit)
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
-    method = f"jackknife over {n} {plural(unit)}, Fisher's z, Student's t"
+    method = f"jackknife over {n} {plural_of(unit)}, Fisher's z, Student's t"
     return Interval(middle + width * math.tanh(z - half), middle + width * math.tanh(z + half), level, method)
 
 
@@ -476,36 +477,30 @@ def mean_by_queries(
     if clusters.n < FEWEST_QUERIES:
         return Estimate(mean, too_few(clusters.n, unit=clusters.unit))
     parts = clusters.summed((values - mean) / len(values))
-    half = float(stdtrit(clusters.n - 1, 0.5 + level / 2)) * math.sqrt(_variance(parts))
-    method = f"clustered by {clusters.n} {plural(clusters.unit)}, Student's t"
+    half = float(stdtrit(clusters.n - 1, 0.5 + level / 2)) * math.sqrt(variance_of(parts))
+    method = f"clustered by {clusters.n} {plural_of(clusters.unit)}, Student's t"
     return Estimate(mean, Interval(max(-most, mean - half), min(most, mean + half), level, method))
 
 
-def _variance(totals: Array) -> float:
+def variance_of(totals: Array) -> float:
     """Variance of an estimate, from the contributions of two units or more to its error."""
     return float((totals**2).sum()) * len(totals) / (len(totals) - 1)
 
 
 def too_few(n: int, fewest: int = FEWEST_QUERIES, unit: str = "query") -> Undefined:
     """Reason why there is no interval over n units."""
-    units = plural(unit)
-    return Undefined(
-        f"{n} {unit if n == 1 else units}: an interval over {units} needs {fewest}", f"fewer than {fewest} {units}"
-    )
+    units = plural_of(unit)
+    return Undefined(f"{counted(n, unit)}: an interval over {units} needs {fewest}", f"fewer than {fewest} {units}")
 
 
 def undefined_without(unit: str) -> Undefined:
     """Reason why there is no interval of a figure that needs every unit."""
-    return Undefined(f"without one of the {plural(unit)}, it has no value")
+    return Undefined(f"without one of the {plural_of(unit)}, it has no value")
 
 
 def the_same(unit: str) -> Undefined:
     """Reason why there is no interval of a figure that no unit changes."""
-    return Undefined(f"leaving out any {unit} does not change it, so how it varies over {plural(unit)} is not known")
-
-
-def plural(unit: str) -> str:
-    return "queries" if unit == "query" else f"{unit}s"
+    return Undefined(f"leaving out any {unit} does not change it, so how it varies over {plural_of(unit)} is not known")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -556,12 +551,12 @@ def median_of_clusters(values: Array, clusters: Clusters, *, level: float) -> In
         return too_few(clusters.n, fewest, clusters.unit)
     if clusters.n == len(values):
         low, high = _order_statistics(np.sort(values), level)
-        method = f"order statistics of {clusters.n} {plural(clusters.unit)}"
+        method = f"order statistics of {clusters.n} {plural_of(clusters.unit)}"
     else:
         # Between tied values the ends may be interpolated past a median that is itself one of the tied ones.
         middle = float(np.median(values))
         low, high = min(middle, _lower_end(values, clusters, level)), max(middle, -_lower_end(-values, clusters, level))
-        method = f"sign test over {clusters.n} {plural(clusters.unit)}"
+        method = f"sign test over {clusters.n} {plural_of(clusters.unit)}"
     return Interval(low, high, level, method) if low < high else the_same(clusters.unit)
 
 
@@ -687,7 +682,7 @@ def interval_of_mean(
     low, high = ends_of_mean(values, np.array(reach.highest), np.array(reach.weight), level=level)
     if not np.isfinite(low):
         return Undefined(f"the mean is not between 0 and {max(1.0, reach.highest):g}")
-    method = f"Wilson over {len(values)} {plural(unit)}, pseudo-topics, Student's t"
+    method = f"Wilson over {len(values)} {plural_of(unit)}, pseudo-topics, Student's t"
     return Interval(float(low), float(high), level, method)
 
 
@@ -705,7 +700,7 @@ def interval_of_difference(
     if half <= TIE:
         return the_same(unit)
     mean, top = float(values.mean()), max(1.0, reach.highest)
-    method = f"Student's t over {len(values)} {plural(unit)}, pseudo-topics"
+    method = f"Student's t over {len(values)} {plural_of(unit)}, pseudo-topics"
     return Interval(max(-top, mean - float(half)), min(top, mean + float(half)), level, method)
 
 
@@ -842,4 +837,4 @@ def effect_interval(effect: float, n: int, *, level: float, unit: str) -> Interv
         float(nctdtrinc(n - 1, tail, effect * math.sqrt(n))) / math.sqrt(n)
         for tail in ((1 + level) / 2, (1 - level) / 2)
     )
-    return Interval(low, high, level, f"noncentral t over {n} {plural(unit)}")
+    return Interval(low, high, level, f"noncentral t over {n} {plural_of(unit)}")

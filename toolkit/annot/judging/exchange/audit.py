@@ -87,6 +87,12 @@ def finding_of(
     return AuditFinding(kind, f"{person}: {says}", count, KINDS[kind].do.format(**do), tuple(pairs), last)
 
 
+def _finding_about(kind: str, person: str, pairs: Sequence[str], whose: str = "", **more: Any) -> AuditFinding:
+    """A finding about these pairs of a person. more: as in `finding_of`."""
+    says = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}"
+    return finding_of(kind, person, says, len(pairs), pairs=pairs, **more)
+
+
 def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
     """Everyone's answers and decisions that came too fast, by pseudonym."""
     limit, projects = rushed
@@ -256,11 +262,8 @@ def _findings(
     pairs = sorted(" ".join(audited.questions[key].pair) for key in days_of_questions)
     if pairs:
         whose = _other_owners(kind, audited) if kind in BY_OTHERS else ""
-        says, last = (
-            f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}",
-            max(days_of_questions.values()) or None,
-        )
-        yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs, last=last, push=audited.push, which=which)
+        last = max(days_of_questions.values()) or None
+        yield _finding_about(kind, audited.person, pairs, whose, last=last, push=audited.push, which=which)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -390,9 +393,7 @@ def _guidelines_findings(ws: Workspace, project: Project, audited: AuditedProjec
 def _findings_about(kind: str, audited: AuditedProject, questions: Sequence[PairKey]) -> Iterator[AuditFinding]:
     """The finding about these questions; nothing without any."""
     if questions:
-        says = f"{counted(len(questions), KINDS[kind].noun)} {KINDS[kind].what}"
-        pairs = sorted(" ".join(question.pair) for question in questions)
-        yield finding_of(kind, audited.person, says, len(pairs), pairs=pairs)
+        yield _finding_about(kind, audited.person, sorted(" ".join(question.pair) for question in questions))
 
 
 def _settled(ws: Workspace, project: Project) -> dict[tuple[str, str], str]:
@@ -450,8 +451,7 @@ def whose_accounts(ws: Workspace, gateway: Gateway, accounts: Mapping[str, Seque
 
 def _person_of(ws: Workspace) -> dict[str, str]:
     """Person of each address with an account."""
-    with ws.reading() as session:
-        return {row.account.lower(): row.assessor for row in people.read_assessors(session) if row.account}
+    return {row.account.lower(): row.assessor for row in ws.read(people.read_assessors) if row.account}
 
 
 def count_lost_answers(ws: Workspace, project: Project) -> int:

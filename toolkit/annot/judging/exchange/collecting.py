@@ -182,8 +182,7 @@ def _present_accounts(ws: Workspace, gateway: Gateway, pushed: Sequence[Project]
     present = {project.assessor: project.account_id for project in pushed}
     if None not in present.values():
         return present
-    with ws.reading() as session:
-        addresses = {person.assessor: person.account for person in people.read_assessors(session)}
+    addresses = {person.assessor: person.account for person in ws.read(people.read_assessors)}
     ids = gateway.user_ids()
     return {
         name: ids.get((addresses.get(name) or "").lower()) if account is None else account
@@ -224,8 +223,7 @@ def lines_of(ws: Workspace, project: Project) -> dict[tuple[PairKey, str], Annot
     if project.round not in ANSWERS:
         return {}
     revisions = ANSWERS[project.round]
-    with ws.reading() as session:
-        lines = revisions.lines(session, server=project.server, person=project.assessor)
+    lines = ws.read(revisions.lines, server=project.server, person=project.assessor)
     return {(line.record.asked, line.current.annotation): line for line in lines}
 
 
@@ -630,8 +628,7 @@ def pull_round(
 ) -> PullResult:
     """Fetch and record each project of the round, server by server. cursors: as `collect` takes it."""
     stored = {part.stored for part in round.parts}
-    with ws.reading() as session:
-        names = sorted({row.assessor for row in projects.sent_projects(session) if row.round in stored})
+    names = sorted({row.assessor for row in ws.read(projects.sent_projects) if row.round in stored})
     if not names and servers.isolated(ws):
         raise MissingInput("nothing was sent", hint=round.hint)
     recorded: list[PullResult] = []

@@ -16,50 +16,15 @@ from annot.base.records import Assignment, Judgement, PairKey, PairReturn, Paper
 from annot.base.words import ENGLISH, Words, recorded_words
 from annot.corpus.corpus_facts import papers_of
 from annot.judging.exchange.outgoing import OutgoingProject, TaskMaterial, tasks_of
+from annot.labelstudio import tasks as studio_tasks
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import TEXT_FIELD, Payload, PulledTask, ReadAnnotation, StudioTask
-from annot.labelstudio.tasks import (
-    GAVE,
-    comment_text,
-    facets_task,
-    gave,
-    grade_text,
-    judge_task,
-    opinion_text,
-    opinions_in,
-    pair_key,
-    place_pattern,
-    reads,
-    returned_task,
-    same_texts,
-    same_words,
-    without_languages,
-)
+from annot.store import answers as store_answers
 from annot.store import people, projects, trials
-from annot.store.answers import (
-    JUDGEMENTS,
-    Ruling,
-    SourcedAnswer,
-    TextRuling,
-    add_returned,
-    add_rulings,
-    count_corrected_texts,
-    read_returned,
-)
+from annot.store import shown as stored
 from annot.store.models import Project, Session
 from annot.store.pools import documents_by_query, read_queries, withdrawn_ids
-from annot.store.shown import (
-    Display,
-    ShownTasks,
-    content,
-    display_parts,
-    read_shown,
-    read_versions,
-    subject_and_language,
-    texts_in,
-)
 from annot.study import guidelines, judged_texts
-from annot.study.guidelines import definition_of
 from annot.study.outcome import answered_of
 from annot.study.shown_versions import with_text
 from annot.study.workspace import Workspace
@@ -74,7 +39,7 @@ WHY_AGAIN = ENGLISH("task.corrected")
 
 
 def decide(
-    session: Session, pairs: Collection[judged_texts.Pair], ruling: Ruling, *, why: str, now: str
+    session: Session, pairs: Collection[judged_texts.Pair], ruling: store_answers.Ruling, *, why: str, now: str
 ) -> tuple[tuple[judged_texts.JudgedTexts, ...], tuple[PairReturn, ...]]:
     """Put the decision on these pairs on record; pairs with the same decision already stay as they are.
 
@@ -100,11 +65,11 @@ def decide(
             hint="nothing was changed; `annot corpus corrected` lists the pairs",
         )
     newest = {text_id: versions[-1] for text_id, versions in judged_texts.corrected_versions(session).items()}
-    add_rulings(
+    store_answers.add_rulings(
         session,
         (
             # Whatever the machine's clock says, the decision comes after the correction.
-            TextRuling(
+            store_answers.TextRuling(
                 *judged_pair.pair, text_id, text.sha256, ruling, why, max(now, text.since, key=datetime.fromisoformat)
             )
             for judged_pair in new
@@ -132,8 +97,8 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
     Answers may come in after the decision, to tasks that were open when it was made.
     """
     left = people.people_who_left(session)
-    returned = list(read_returned(session))
-    known: list[PairReturn | Judgement | Assignment] = [*returned, *JUDGEMENTS.records(session)]
+    returned = list(store_answers.read_returned(session))
+    known: list[PairReturn | Judgement | Assignment] = [*returned, *store_answers.JUDGEMENTS.records(session)]
     known += people.read_assignments(session)
     taken = {(*answer.pair, answer.assessor, answer.occasion) for answer in known}
     new = []
@@ -148,7 +113,7 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
             occasion = 1 + max(key[-1] for key in taken if key[:-1] == (*pair.pair, answer.person))
             new.append(PairReturn(*pair.pair, answer.person, occasion, WHY_AGAIN, now))
     for back in new:
-        add_returned(session, back)
+        store_answers.add_returned(session, back)
     return tuple(new)
 
 
@@ -180,7 +145,7 @@ def waiting_in_words(session: Session) -> tuple[str, ...]:
 
 def has_earlier_text(task: StudioTask, expected: Payload) -> bool:
     """True if a task on the server shows other texts than it should. expected: the task as it is sent now."""
-    return not same_texts(str(task.data.get(TEXT_FIELD, "")), expected["data"].get(TEXT_FIELD, ""))
+    return not studio_tasks.same_texts(str(task.data.get(TEXT_FIELD, "")), expected["data"].get(TEXT_FIELD, ""))
 
 
 def withdraw_earlier_texts(
@@ -195,7 +160,7 @@ def withdraw_earlier_texts(
         return set()
     server = gateway.identity()
     with ws.reading() as session:
-        if not count_corrected_texts(session):
+        if not store_answers.count_corrected_texts(session):
             return set()
         rows = projects.sent_projects(session, round=outgoing[0].part.stored)
         recorded = answered_of(session)
@@ -210,7 +175,7 @@ def withdraw_earlier_texts(
 
 def _withdraw_earlier(gateway: Gateway, project_id: int, tasks: Mapping[PairKey, Payload]) -> list[PairKey]:
     """Delete the unanswered tasks of a project with other texts than these; the questions of those with an answer."""
-    questions = {pair_key(*question): question for question in tasks}
+    questions = {studio_tasks.pair_key(*question): question for question in tasks}
     listed = [task for task in gateway.tasks_of(project_id) if task.key in questions]
     earlier = {
         task.task_id: question
@@ -254,18 +219,20 @@ MARKS = ("topic_labels", "document_labels", "query_sentences")
 def as_displayed(
     session: Session,
     project: int,
-    displays: Mapping[PairKey, Display],
+    displays: Mapping[PairKey, stored.Display],
     tasks: Mapping[PairKey, Payload],
     untouched: Iterable[StudioTask],
-) -> dict[PairKey, Display]:
+) -> dict[PairKey, stored.Display]:
     """The displays of tasks after a push; tasks that the push left as they were keep their texts and marks.
 
     displays, tasks: as they are sent. untouched: tasks that were on the server before and stayed there.
     """
     displayed = dict(displays)
-    keys = {pair_key(*question): question for question in displays}
-    noted = {question: history[-1][1] for question, history in read_shown(session, project).by_task.items() if history}
-    earlier = display_parts(session, noted.values())
+    keys = {studio_tasks.pair_key(*question): question for question in displays}
+    noted = {
+        question: history[-1][1] for question, history in stored.read_shown(session, project).by_task.items() if history
+    }
+    earlier = stored.display_parts(session, noted.values())
     for task in untouched:
         question = keys.get(task.key or "")
         if question is None or (noted_parts := earlier.get(noted.get(question, ""))) is None:
@@ -281,7 +248,7 @@ def as_displayed(
 
 def with_texts_on_server(
     session: Session,
-    shown: ShownTasks,
+    shown: stored.ShownTasks,
     readings: Sequence[ReadAnnotation],
     tasks: Mapping[PairKey, PulledTask],
     counting: Collection[tuple[PairKey, str]],
@@ -292,13 +259,15 @@ def with_texts_on_server(
     noted anything, a backup may be older than the push, and the clocks of two machines differ. An answer on a text that
     is not on record does not count. counting: question and annotation of the answers on record that count.
     """
-    corrected = judged_texts.corrected_versions(session) if count_corrected_texts(session) else {}
+    corrected = judged_texts.corrected_versions(session) if store_answers.count_corrected_texts(session) else {}
     looked_at = [reading for reading in readings if corrected or (reading.asked, reading.annotation) not in counting]
     if not looked_at:
         return list(readings)
     topics = judged_texts.paper_topics(session)
     displays = shown.displays(session, [reading.shown_sha256 for reading in looked_at])
-    bodies = content(session, {sha256 for display in displays.values() for sha256 in texts_in(display) if sha256})
+    bodies = stored.content(
+        session, {sha256 for display in displays.values() for sha256 in stored.texts_in(display) if sha256}
+    )
 
     def of_server(reading: ReadAnnotation) -> ReadAnnotation:
         display = displays.get(reading.shown_sha256 or "", {})
@@ -309,7 +278,9 @@ def with_texts_on_server(
             versions = {version.sha256: version.body for version in corrected.get(text_id or "", ())}
             if text_id is not None and display.get(part) in bodies:
                 versions[display[part]] = bodies[display[part]]
-            matches = [sha256 for sha256, body in versions.items() if reads(pair_html, side, **json.loads(body))]
+            matches = [
+                sha256 for sha256, body in versions.items() if studio_tasks.reads(pair_html, side, **json.loads(body))
+            ]
             if matches:
                 matched[part] = display[part] if display.get(part) in matches else matches[-1]
             elif versions:
@@ -344,7 +315,7 @@ _HEADING = re.compile(r"<h2>.*?</h2>", re.DOTALL)
 
 def words_on_record(session: Session) -> tuple[Words, ...]:
     """The words that tasks may have been sent with: the program's English ones, and every version on record."""
-    versions = read_versions(session, "words").values()
+    versions = stored.read_versions(session, "words").values()
     return (ENGLISH, *(recorded_words(json.loads(version.body)) for history in versions for version in history))
 
 
@@ -356,7 +327,7 @@ class RecordedDisplays:
     """Everything that a project's tasks may show, in every version that was ever on record."""
 
     def __init__(self, ws: Workspace, session: Session, project: Project, questions: Collection[PairKey]) -> None:
-        shown = read_shown(session, project.project)
+        shown = stored.read_shown(session, project.project)
         histories = {question: shown.by_task.get(question) or shown.composed(question) for question in questions}
         bodies = shown.displays(session, {sha256 for history in histories.values() for _, sha256 in history})
         self.project, self.per_pair = project, ws.settings.judging.per_pair
@@ -366,16 +337,16 @@ class RecordedDisplays:
         }
         """Displays of each task, by part; none if its texts are not on record."""
         values = (value for several in self.displays.values() for display in several for value in display.values())
-        self.contents = content(session, {value for value in values if isinstance(value, str)})
+        self.contents = stored.content(session, {value for value in values if isinstance(value, str)})
         """Contents of the parts, by hash."""
         self.queries = {query.query_id: query for query in read_queries(session)}
-        versions = read_versions(session, "scale", "guidelines")
+        versions = stored.read_versions(session, "scale", "guidelines")
         self.definitions: dict[str, set[str]] = {}
         """Definitions of each facet in every version of its guidelines, in every language."""
         for (part, subject), history in versions.items():
             if part == "guidelines":
-                known = self.definitions.setdefault(subject_and_language(subject)[0], set())
-                known.update(definition_of(version.body) for version in history)
+                known = self.definitions.setdefault(stored.subject_and_language(subject)[0], set())
+                known.update(guidelines.definition_of(version.body) for version in history)
         self.words = words_on_record(session)
         recorded = [json.loads(scale.body) for scale in versions.get(("scale", ""), ())]
         self._read_grades(session, recorded or [list(ws.settings.scale.names)])
@@ -383,26 +354,28 @@ class RecordedDisplays:
     def _read_grades(self, session: Session, scales: Sequence[Sequence[str]]) -> None:
         """Read the grades that tasks may show. scales: all versions of the names of grades."""
         project = self.project
-        answers: Iterable[SourcedAnswer[Judgement]] = ()
+        answers: Iterable[store_answers.SourcedAnswer[Judgement]] = ()
         self.gold: dict[judged_texts.Pair, set[str]] = {}
         """Gold grades in words, by pair."""
         if project.round == "adjudicate":
-            answers = JUDGEMENTS.answers(session)
+            answers = store_answers.JUDGEMENTS.answers(session)
         elif project.round == "train-feedback":
             answers = trials.read_every_answer(session, project.assessor)
             for row in trials.read_gold(session):
-                self.gold[row.pair] = {grade_text(row.grade, names, words) for names in scales for words in self.words}
+                self.gold[row.pair] = {
+                    studio_tasks.grade_text(row.grade, names, words) for names in scales for words in self.words
+                }
         self.opinions: dict[judged_texts.Pair, dict[str, list[tuple[str, str]]]] = {}
         """Grades in words of each assessor, each with its comment, by pair."""
         for answer in (revision.record for revision in answers):
             opinions = self.opinions.setdefault(answer.pair, {}).setdefault(answer.assessor, [])
             opinions += dict.fromkeys(
-                (opinion_text(answer, names, words), comment_text(answer.comment, words))
+                (studio_tasks.opinion_text(answer, names, words), studio_tasks.comment_text(answer.comment, words))
                 for names in scales
                 for words in self.words
             )
 
-    def task(self, question: PairKey, display: Display) -> dict[str, Any]:
+    def task(self, question: PairKey, display: stored.Display) -> dict[str, Any]:
         """The task of judging, made from a display on record."""
         query, topic = self.queries[question.query_id], self.contents[display["topic"]]
         facet = self.contents.get(display.get("facet", ""), "null")
@@ -412,12 +385,12 @@ class RecordedDisplays:
             return replace(text, labels=tuple(display.get(f"{side}_labels", ())) or ("",) * len(text.sentences))
 
         fields = json.loads(topic)
-        return judge_task(
+        return studio_tasks.judge_task(
             asked=question,
             query=query,
             topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
             document=paper(question.doc_id, "document"),
-            facet_help=definition_of(self.contents.get(display.get("guidelines", ""), "")),
+            facet_help=guidelines.definition_of(self.contents.get(display.get("guidelines", ""), "")),
             facet_labels=json.loads(facet) or (),
             progress="",
             first=True,
@@ -426,14 +399,14 @@ class RecordedDisplays:
             words=self.words_of(display),
         )
 
-    def words_of(self, display: Display) -> Words:
+    def words_of(self, display: stored.Display) -> Words:
         """The words of a display."""
         body = self.contents.get(display.get("words", ""))
         return ENGLISH if body is None else recorded_words(json.loads(body))
 
     def is_as_sent(self, shown: Payload, question: PairKey, expected: Payload, words: Words) -> bool:
         """True if a task on the server shows what was sent with it, at one time or another. words: around the texts."""
-        data, extra = expected["data"], opinions_in(shown)
+        data, extra = expected["data"], studio_tasks.opinions_in(shown)
         # Keys are sealed on the server, and were opened on the way here.
         plain = {name: value for name, value in shown.items() if name not in extra}
         if plain.keys() != data.keys() or not all(isinstance(value, str) for value in shown.values()):
@@ -443,9 +416,9 @@ class RecordedDisplays:
         return (
             plain["facet"] == data["facet"]
             and (self.project.round not in ("judge", "adjudicate") or plain["facet_help"] in definitions)
-            and re.fullmatch(place_pattern(words), plain["progress"]) is not None
+            and re.fullmatch(studio_tasks.place_pattern(words), plain["progress"]) is not None
             and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], words, headings=self.project.round == "substudy-full")
-            and {*re.findall(GAVE, plain[TEXT_FIELD])} <= {gave(_grades_in(extra))}
+            and {*re.findall(studio_tasks.GAVE, plain[TEXT_FIELD])} <= {studio_tasks.gave(_grades_in(extra))}
             and self._opinions_match(extra, question)
         )
 
@@ -491,7 +464,7 @@ def changed_tasks(
     with ws.reading() as session:
         why = {
             back.asked: back.why
-            for back in read_returned(session)
+            for back in store_answers.read_returned(session)
             if project.round == "judge" and back.assessor == project.assessor
         }
         record = RecordedDisplays(ws, session, project, {*questions.values()})
@@ -503,7 +476,11 @@ def changed_tasks(
     def expected(question: PairKey) -> list[tuple[dict[str, Any], Words]]:
         sent = [(record.task(question, display), record.words_of(display)) for display in record.displays[question]]
         sent = sent or [(tasks_of(ws, material, [question], words=words)[question], words) for words in every_words]
-        return [(returned_task(task, why[question], words), words) for task, words in sent] if question in why else sent
+        return (
+            [(studio_tasks.returned_task(task, why[question], words), words) for task, words in sent]
+            if question in why
+            else sent
+        )
 
     def is_as_sent(task: PulledTask, question: PairKey) -> bool:
         return any(record.is_as_sent(task.data, question, sent, words) for sent, words in expected(question))
@@ -525,9 +502,9 @@ def _changed_labels(
         # No text of the task depends on the labels, which may have been corrected since.
         unlabelled = (replace(text, labels=("",) * len(text.sentences)) for text in texts)
         shown, progress = {**task.data, "pair_id": task.key}, str(task.data.get("progress"))
-        shown[TEXT_FIELD] = without_languages(str(shown.get(TEXT_FIELD)))
+        shown[TEXT_FIELD] = studio_tasks.without_languages(str(shown.get(TEXT_FIELD)))
         return any(
-            facets_task(task.key or "", text, progress=progress, words=words)["data"] == shown
+            studio_tasks.facets_task(task.key or "", text, progress=progress, words=words)["data"] == shown
             for text in unlabelled
             for words in every_words
         )
@@ -546,11 +523,11 @@ def _grades_in(opinions: Mapping[str, str]) -> dict[str, int]:
 
 def _same_text(shown: str, expected: str, words: Words, *, headings: bool) -> bool:
     """True if topic and document read the same. headings: compare only titles, since full texts are linked."""
-    shown, expected = without_languages(shown), without_languages(expected)
+    shown, expected = studio_tasks.without_languages(shown), studio_tasks.without_languages(expected)
     if shown == expected:
         return True
     if not all(_KNOWN_TAG.fullmatch(tag) for tag in _TAG.findall(shown)):
         return False
     if headings:
         return _HEADING.findall(shown) == _HEADING.findall(expected)
-    return same_words(shown, expected, words)
+    return studio_tasks.same_words(shown, expected, words)

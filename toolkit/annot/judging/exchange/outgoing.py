@@ -22,23 +22,8 @@ from annot.labelstudio.screens import check_predictions, instructions_html, lint
 from annot.labelstudio.studio_records import ProjectSpec, Screen
 from annot.labelstudio.tasks import cleaned, judge_task, place_of
 from annot.store import people, pools, projects, trials
+from annot.store import shown as stored
 from annot.store.models import Session
-from annot.store.pools import read_queries, read_topics
-from annot.store.shown import (
-    OF_SETTINGS,
-    Display,
-    Part,
-    ShownVersion,
-    as_json,
-    content,
-    hash_of_text,
-    in_language,
-    read_histories,
-    read_versions,
-    subject_and_language,
-    subjects_of,
-    version,
-)
 from annot.study import guidelines, shown_versions
 from annot.study.judged_texts import JudgedTexts, Pair, judged_texts
 from annot.study.outcome import outcome_of
@@ -66,7 +51,7 @@ def earlier_texts(
     labels of an earlier text are on record nowhere.
     """
     pairs = [judged for pair, judged in judged_texts(session).items() if judged.kept and pair in newest]
-    bodies = content(session, {judged.required[text_id] for judged in pairs for text_id in judged.kept})
+    bodies = stored.content(session, {judged.required[text_id] for judged in pairs for text_id in judged.kept})
     marks = _Marks(session)
     shown, faults = {}, []
     for judged in pairs:
@@ -105,7 +90,7 @@ class _Marks:
 
     def labels(self, text_id: str, pair: JudgedTexts, part: str) -> Sequence[str] | None:
         """Labels on the task of an answer; else the labels when the text was corrected."""
-        shown: Display = pair.kept[text_id]
+        shown: stored.Display = pair.kept[text_id]
         return shown.get(f"{part}_labels") or self._labels.get((text_id, pair.required[text_id]))
 
     def sentences(self, query: Query, pair: JudgedTexts) -> tuple[int, ...]:
@@ -120,7 +105,7 @@ class _Marks:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-Contents = Mapping[tuple[Part, str], str]
+Contents = Mapping[tuple[stored.Part, str], str]
 """Contents that are shown, by part and subject."""
 Hashes = Mapping[tuple[str, str], str]
 """The SHA-256 of each content, by part and subject."""
@@ -128,16 +113,16 @@ Hashes = Mapping[tuple[str, str], str]
 
 def contents_of(ws: Workspace, material: TaskMaterial, words: Words) -> Contents:
     """Contents that screens and prompts show of these pairs now. words: those of the person's language."""
-    contents: dict[tuple[Part, str], str] = {("scale", ""): shown_versions.scale_content(ws)}
+    contents: dict[tuple[stored.Part, str], str] = {("scale", ""): shown_versions.scale_content(ws)}
     for facet in material.guidelines:
         contents["facet", facet] = shown_versions.facet_content(ws, facet)
-        contents["guidelines", in_language(facet, words.language)] = guidelines.shown(ws, facet, words=words)
+        contents["guidelines", stored.in_language(facet, words.language)] = guidelines.shown(ws, facet, words=words)
     for query_id in material.asked:
         topic = material.topic_of(query_id)
         if isinstance(topic, Topic):
             contents["topic", topic.topic_id] = shown_versions.topic_content(topic)
     if not words.is_plain:
-        contents["words", words.language] = as_json(words.shown)
+        contents["words", words.language] = stored.as_json(words.shown)
     return contents | {
         ("text", paper_id): shown_versions.text_content(paper) for paper_id, paper in material.papers.items()
     }
@@ -167,7 +152,7 @@ def with_sent_screens(
 
 def next_versions(
     ws: Workspace, session: Session, outgoing: Sequence[OutgoingProject], *, why: str | None, new_screen: bool
-) -> tuple[list[OutgoingProject], list[ShownVersion], list[str]]:
+) -> tuple[list[OutgoingProject], list[stored.ShownVersion], list[str]]:
     """Projects with the screens that a push keeps, the versions that it puts on record, and notes.
 
     A change is put on record completely, even if these tasks do not show it: the lead gives a reason once. Texts are
@@ -175,7 +160,7 @@ def next_versions(
     """
     why, versions, changes = (
         (why or "").strip() or None,
-        read_versions(session, *OF_SETTINGS),
+        stored.read_versions(session, *stored.OF_SETTINGS),
         shown_versions.changes_of(ws, session),
     )
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
@@ -183,16 +168,16 @@ def next_versions(
     gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
     contents = {key: body for project in kept for key, body in project.form.contents.items() if key not in gone}
     contents |= {(change.part, change.subject): _content_now(ws, change) for change in changes}
-    histories = read_histories(session)
+    histories = stored.read_histories(session)
     new = {
         key: body
         for key, body in contents.items()
-        if key not in histories or histories[key][-1][1] != hash_of_text(body)
+        if key not in histories or histories[key][-1][1] != stored.hash_of_text(body)
     }
     since = moment_now("milliseconds")
     notes = [f"put on record, with the reason: {change.name}" for change in changes]
     notes += [*_notes_on_screens(outgoing, kept), *_notes_on_languages(session, outgoing)]
-    if why and not changes and why not in {version.why for history in versions.values() for version in history}:
+    if why and not changes and why not in {sent.why for history in versions.values() for sent in history}:
         notes = ["nothing has changed since it was sent: the reason is not on record"]
     return kept, [_version(key, body, versions, since=since, why=why) for key, body in new.items()], notes
 
@@ -227,39 +212,41 @@ def _content_now(ws: Workspace, change: shown_versions.ShownChange) -> str:
     """The content in force after a change; null for a facet that was removed."""
     if change.part == "scale":
         return shown_versions.scale_content(ws)
-    subject, language = subject_and_language(change.subject)
+    subject, language = stored.subject_and_language(change.subject)
     if change.part == "words":
-        return as_json(guidelines.words_in(ws, change.subject).shown)
+        return stored.as_json(guidelines.words_in(ws, change.subject).shown)
     if change.part == "guidelines":
         return guidelines.shown(ws, subject, words=guidelines.words_in(ws, language))
     if change.part == "facet":
         return (
-            shown_versions.facet_content(ws, change.subject) if change.subject in ws.in_file.facets else as_json(None)
+            shown_versions.facet_content(ws, change.subject)
+            if change.subject in ws.in_file.facets
+            else stored.as_json(None)
         )
     return shown_versions.screen_content(ws, cast("Screen", subject), guidelines.words_in(ws, language))
 
 
-def scale_version(ws: Workspace, session: Session) -> list[ShownVersion]:
+def scale_version(ws: Workspace, session: Session) -> list[stored.ShownVersion]:
     """The version of the names of grades, if none is on record; for rounds that do not make the collection."""
-    if ("scale", "") in read_versions(session, "scale"):
+    if ("scale", "") in stored.read_versions(session, "scale"):
         return []
-    return [version("scale", "", shown_versions.scale_content(ws), since=moment_now("milliseconds"))]
+    return [stored.version("scale", "", shown_versions.scale_content(ws), since=moment_now("milliseconds"))]
 
 
 def _version(
-    key: tuple[Part, str], body: str, versions: shown_versions.ShownChanges, *, since: str, why: str | None
-) -> ShownVersion:
+    key: tuple[stored.Part, str], body: str, versions: shown_versions.ShownChanges, *, since: str, why: str | None
+) -> stored.ShownVersion:
     part, subject = key
     if part != "screen":
-        return version(part, subject, body, since=since, why=why if key in versions else None)
+        return stored.version(part, subject, body, since=since, why=why if key in versions else None)
     reason = None
     if key in versions:
         earlier, now = json.loads(versions[key][-1].body), json.loads(body)
         reason = f"the screen of annot {__version__}" if earlier["inputs"] == now["inputs"] else why
-    return version(part, subject, body, since=since, why=reason, program=__version__)
+    return stored.version(part, subject, body, since=since, why=reason, program=__version__)
 
 
-def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, Display]:
+def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, stored.Display]:
     """The display of each task; empty if the tasks ask about no pair."""
     form, material = outgoing.form, outgoing.form.material
     if material is None:
@@ -276,12 +263,12 @@ def displays_of(ws: Workspace, outgoing: OutgoingProject) -> dict[PairKey, Displ
 
 def hashes_of(contents: Mapping[Any, str]) -> Hashes:
     """The hash of each content."""
-    return {key: hash_of_text(body) for key, body in contents.items()}
+    return {key: stored.hash_of_text(body) for key, body in contents.items()}
 
 
 def shown_around(facet: str, sha256s: Hashes, screen: str) -> dict[str, str]:
     """The parts of a display that all pairs of a facet share on a screen, of those with a hash."""
-    return {part: sha256s[key] for part, key in subjects_of(facet, screen).items() if key in sha256s}
+    return {part: sha256s[key] for part, key in stored.subjects_of(facet, screen).items() if key in sha256s}
 
 
 def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], sha256s: Hashes) -> dict[str, object]:
@@ -292,7 +279,7 @@ def shown_of_pair(ws: Workspace, material: TaskMaterial, pair: tuple[str, str], 
         if isinstance(text, Topic):
             return sha256s["topic", text.topic_id]
         return (
-            hash_of_text(shown_versions.text_content(text))
+            stored.hash_of_text(shown_versions.text_content(text))
             if pair in material.earlier
             else sha256s["text", text.paper_id]
         )
@@ -337,7 +324,7 @@ class TaskForm(NamedTuple):
     @property
     def screen(self) -> str:
         """Subject of the screen among the contents."""
-        return in_language(self.part.screen, self.words.language)
+        return stored.in_language(self.part.screen, self.words.language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,8 +403,7 @@ def check_outgoing(ws: Workspace, everything: Iterable[OutgoingProject]) -> None
 
 def refuse_uncorrected(ws: Workspace, papers: Iterable[Paper]) -> None:
     """Raise FindingError if a text differs from the record without a correction."""
-    with ws.reading() as session:
-        faults = differing_texts(session, papers)
+    faults = ws.read(differing_texts, papers)
     if faults:
         raise FindingError(
             f"{counted(len(faults), 'text')} changed since {verb(len(faults), 'it was', 'they were')} sent; nothing "
@@ -504,7 +490,7 @@ def _hidden_values(
             for place, doc_id in enumerate(docs)
         }, "the order in which the pool was drawn"
     if part.stored == "train":
-        facets = {query.query_id: query.facet for query in read_queries(session)}
+        facets = {query.query_id: query.facet for query in pools.read_queries(session)}
         return {row.pair: (facets[row.query_id], row.grade) for row in trials.read_gold(session)}, "the gold grades"
     if part.round == "substudy":
         decisions = outcome_of(session, ws.settings).decisions
@@ -521,8 +507,8 @@ class TaskMaterial:
 
     def __init__(self, ws: Workspace, pairs: set[tuple[str, str]]) -> None:
         with ws.reading() as session:
-            self.queries = {query.query_id: query for query in read_queries(session)}
-            self.texts = read_topics(session)
+            self.queries = {query.query_id: query for query in pools.read_queries(session)}
+            self.texts = pools.read_topics(session)
             """The topics that are texts."""
             of_papers = [pair for pair in pairs if self.queries[pair[0]].topic_id not in self.texts]
             labelled = [pair for pair in of_papers if shown_versions.labels_asked(ws, self.queries[pair[0]].facet)]
@@ -616,8 +602,7 @@ def tasks_of(
 
 def forms_of(ws: Workspace, part: RoundPart, material: TaskMaterial | None) -> dict[str, TaskForm]:
     """Screen and instructions of each person in a part, in their language."""
-    with ws.reading() as session:
-        languages = {person.assessor: person.language for person in people.read_assessors(session)}
+    languages = {person.assessor: person.language for person in ws.read(people.read_assessors)}
     forms = {
         language: form_of(ws, part, material, guidelines.words_in(ws, language)) for language in {*languages.values()}
     }

@@ -12,14 +12,12 @@ from annot.base.records import Advance, Judgement, PairKey
 from annot.judging.exchange import servers
 from annot.judging.exchange.displayed_content import as_displayed, has_earlier_text
 from annot.judging.exchange.outgoing import OutgoingProject, displays_of, spec_of
-from annot.judging.exchange.servers import RoundPart, answered_tasks, own_tasks
 from annot.labelstudio.gateway import Gateway, deliver, tasks_to_resend
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.store import people, projects
 from annot.store.answers import note_opinions
 from annot.store.models import Kind, Notice, StoredRound
-from annot.store.people import record_notices
 from annot.store.pools import withdrawn_ids
 from annot.store.shown import ShownVersion, keep_contents, note_shown, record_versions
 from annot.study.workspace import Workspace
@@ -91,8 +89,7 @@ def send_outgoing(
         without_account.extend(project.assessor for project in outgoing_here if project.assessor not in accounts)
         if not accounts:
             return
-        with ws.writing() as session:
-            record_versions(session, unrecorded)
+        ws.write(record_versions, unrecorded)
         unrecorded.clear()
         ready = [project for project in outgoing_here if project.assessor in accounts]
         for row, notes_of_project in _send(ws, gateway, ready, accounts, part=part, advance=advance):
@@ -109,7 +106,7 @@ def send_outgoing(
     return PushResult(tuple(rows), every_note, unreachable, tuple(without_account))
 
 
-def _promised(ws: Workspace, outgoing: Sequence[OutgoingProject], part: RoundPart) -> Iterator[SentProject]:
+def _promised(ws: Workspace, outgoing: Sequence[OutgoingProject], part: servers.RoundPart) -> Iterator[SentProject]:
     """The rows of a push according to the records alone; no server is asked."""
     with ws.reading() as session:
         recorded = projects.read_projects(session, round=part.stored)
@@ -131,7 +128,7 @@ def _send(
     projects_out: Sequence[OutgoingProject],
     accounts: Mapping[str, int],
     *,
-    part: RoundPart,
+    part: servers.RoundPart,
     advance: Advance,
 ) -> Iterator[tuple[SentProject, list[str]]]:
     """Send each project, every task once, and remember the server's ids; a row and notes for each."""
@@ -157,8 +154,8 @@ def _send(
                 now=moment_now(),
                 language=outgoing.form.words.language,
             )
-            questions_by_key = own_tasks(session, stored, person)
-            answered = answered_tasks(session, stored, person)
+            questions_by_key = servers.own_tasks(session, stored, person)
+            answered = servers.answered_tasks(session, stored, person)
             noted = projects.read_tasks(session, project.project)
             gone = withdrawn_ids(session)
         remote_id, project_notes = servers.bring_project(ws, gateway, spec_of(ws, outgoing), project, questions_by_key)
@@ -178,7 +175,7 @@ def _send(
                 keys_there = {task.key for task in untouched}
                 fresh = [question for question in outgoing.tasks if pair_key(*question) not in keys_there]
                 note_shown(session, project.project, shown, since=since, fresh=fresh)
-                record_notices(session, _notices(outgoing, since))
+                people.record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _opinions_on_server(outgoing, listed, ids), sent_at=since)
                 # All that are not there, not only these: a kill may have come between deleting and forgetting.
                 staying = {task.key for task in listed} - {task.key for task in stale}
@@ -238,8 +235,7 @@ def counting(advance: Advance, *, total: int) -> Callable[[int], None]:
 
 def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[dict[str, int], list[str]]:
     """The server's id of each person's account, and a fault for each person without one."""
-    with ws.reading() as session:
-        accounts = {person.assessor: person.account for person in people.read_assessors(session)}
+    accounts = {person.assessor: person.account for person in ws.read(people.read_assessors)}
     by_address = gateway.user_ids()
     ids = {}
     faults = []

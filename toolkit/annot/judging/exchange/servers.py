@@ -24,7 +24,6 @@ from annot.store import people, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, TRIALS, read_returned
 from annot.store.models import Project, Session, StoredRound
 from annot.store.pools import read_queries
-from annot.store.projects import keep_secret, read_hidden, read_secret
 from annot.study.backups import NIGHT_FILE
 from annot.study.workspace import Workspace, allow, write_file
 
@@ -104,7 +103,7 @@ def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, 
     if round == "judge":
         questions = {assignment.asked for assignment in people.read_assignments(session, assessor)}
         questions |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
-        questions |= {PairKey(*pair) for pair in read_hidden(session).get(assessor, ())}
+        questions |= {PairKey(*pair) for pair in projects.read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
         planned = people.planned_pairs(session)
         # A pair comes again at most once for each time that it was returned to an assessor.
@@ -368,8 +367,7 @@ def on_servers(
             work(gateway, names)
         return ()
     asked_people = list(names) if ws.studio_url is None else people_at(ws, ws.studio_url, names)
-    with ws.reading() as session:
-        left = people.people_who_left(session)
+    left = ws.read(people.people_who_left)
     asked_people = [person for person in asked_people if not (person in left and is_closed(ws, person))]
     owners: dict[str, str] = {}
     unreachable = []
@@ -429,8 +427,7 @@ def open_accounts(
 def refuse_shared(ws: Workspace, gateway: Gateway, person: str, owners: dict[str, str]) -> None:
     """Raise StudioError if this is also another person's server. owners: the first person met on each server."""
     identity = gateway.identity()
-    with ws.reading() as session:
-        others = {project.assessor for project in projects.read_projects(session) if project.server == identity}
+    others = {project.assessor for project in ws.read(projects.read_projects) if project.server == identity}
     others |= {owners.setdefault(identity, person)}
     if others - {person}:
         raise StudioError(
@@ -463,14 +460,13 @@ def task_keys(ws: Workspace) -> TaskKeys:
     A copy is in the folder of the study, in case the database is made again.
     """
     with ws.reading() as session:
-        secret = read_secret(session)
+        secret = projects.read_secret(session)
         pairs = people.planned_pairs(session)
         pairs |= trials.read_pairs(session)
         pairs |= {(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
         pairs |= {question.pair for _, question in projects.read_asked(session)}
     if secret is None:
-        with ws.writing() as session:
-            secret = keep_secret(session, secrets.token_hex(SECRET_BYTES))
+        secret = ws.write(projects.keep_secret, secrets.token_hex(SECRET_BYTES))
     return TaskKeys(_all_secrets(ws, secret), sorted(pairs))
 
 

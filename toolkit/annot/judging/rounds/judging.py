@@ -45,11 +45,9 @@ from annot.labelstudio.tasks import adjudicate_task, pair_key, reasoned_task, re
 from annot.store import people, pools, projects, trials
 from annot.store.answers import TRIALS, SourcedAdjudication, read_returned
 from annot.store.models import Project, Session
-from annot.store.projects import read_hidden
 from annot.store.shown import read_versions
 from annot.study import outcome as outcomes
 from annot.study.judged_texts import Pair, set_aside_of
-from annot.study.outcome import Pair as PlannedPair
 from annot.study.snapshot import export_judgements
 from annot.study.workspace import Workspace
 
@@ -76,8 +74,7 @@ class JudgingRound(Round):
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the planned tasks of all who have not left; tasks that were handed on are withdrawn first."""
         if not dry_run:
-            with ws.writing() as session:
-                displayed_content.send_back(session, now=moment_now())
+            ws.write(displayed_content.send_back, now=moment_now())
         outgoing = outgoing_of(ws)
         with ws.reading() as session:
             shown = partial(next_versions, ws, session, why=options.changed, new_screen=options.new_screen)
@@ -104,8 +101,7 @@ class JudgingRound(Round):
         unreachable = on_servers(ws, everyone, withdraw)
         if late:
             notes += _notes_on_late_answers(ws, late)
-            with ws.reading() as session:
-                outgoing = with_sent_screens(ws, outgoing_of(ws), read_versions(session), new=options.new_screen)
+            outgoing = with_sent_screens(ws, outgoing_of(ws), ws.read(read_versions), new=options.new_screen)
         away = {server.assessor for server in unreachable}
         held_back = answered_late | displayed_content.open_elsewhere(ws, away)
         if held_back:
@@ -163,7 +159,7 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
         planned = people.read_assignments(session)
         sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
-        hidden = {name: pairs for name, pairs in read_hidden(session).items() if name not in left}
+        hidden = {name: pairs for name, pairs in projects.read_hidden(session).items() if name not in left}
         waiting = displayed_content.not_shown(session)
         answered = _answered_keys(session)
     if not planned and not sent:
@@ -202,7 +198,7 @@ def _answered_keys(session: Session) -> set[tuple[str, PairKey]]:
 
 def _without_hidden_gold(session: Session, collected: CollectedProject) -> CollectedProject:
     """The judging project without the answers to hidden gold, which are recorded where they do not count."""
-    hidden = set(read_hidden(session).get(collected.project.assessor, ()))
+    hidden = set(projects.read_hidden(session).get(collected.project.assessor, ()))
     answers = [reading for reading in collected.readings if reading.asked.pair in hidden]
     sourced = [sourced_judgement(reading, collected.project, source="hidden-gold") for reading in answers]
     TRIALS.record(session, sourced, recorded_at=moment_now())
@@ -267,7 +263,7 @@ def withdraw_handed_on(
         judging = [project for project in rows if project.server == server]
         left = people.people_who_left(session)
         tasks = {project.project: projects.read_tasks(session, project.project) for project in judging}
-        gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(session).items()}
+        gold = {name: {PairKey(*pair) for pair in pairs} for name, pairs in projects.read_hidden(session).items()}
         waiting, set_aside = displayed_content.not_shown(session), set_aside_of(session)
         planned, answered = _planned_or_returned(session), outcomes.answered_of(session)
         pooled = pools.documents_by_query(session, withdrawn=True)
@@ -362,8 +358,7 @@ class AdjudicationRound(Round):
 
     def prepare(self, ws: Workspace, options: RoundOptions, *, dry_run: bool) -> PreparedPush:
         """Make the tasks of every pair in dispute, query by query."""
-        with ws.reading() as session:
-            outcome = outcomes.outcome_of(session, ws.settings)
+        outcome = ws.read(outcomes.outcome_of, ws.settings)
         if not outcome.judgements:
             raise MissingInput("no judgements", hint="fetch them with `annot pull`")
         with ws.reading() as session:
@@ -436,8 +431,8 @@ def _adjudicators_on_record(
     outcome: outcomes.Outcome,
     sent: Sequence[tuple[str, PairKey]],
     left: Collection[str],
-    passed_on: Mapping[PlannedPair, Collection[str]],
-) -> dict[PlannedPair, str]:
+    passed_on: Mapping[outcomes.Pair, Collection[str]],
+) -> dict[outcomes.Pair, str]:
     """The adjudicator of each pair that has one: who settled it, else the first who was sent it and can still do so."""
     current = {
         question.pair: person
@@ -452,7 +447,7 @@ def _disputes_as_tasks(
     ws: Workspace,
     material: TaskMaterial,
     disputes: Sequence[outcomes.Dispute],
-    reopened: Mapping[PlannedPair, int],
+    reopened: Mapping[outcomes.Pair, int],
     words: Words,
 ) -> tuple[dict[PairKey, dict[str, Any]], dict[PairKey, tuple[Judgement, ...]]]:
     """The tasks of one adjudicator, and the opinions that they show.
@@ -515,7 +510,7 @@ def _unexplained(outcome: outcomes.Outcome) -> Iterator[str]:
 
 
 def _sourced(
-    ws: Workspace, reading: ReadAnnotation, project: Project, *, planned: Mapping[PlannedPair, tuple[str, ...]]
+    ws: Workspace, reading: ReadAnnotation, project: Project, *, planned: Mapping[outcomes.Pair, tuple[str, ...]]
 ) -> SourcedAdjudication:
     assessors = planned.get(reading.asked.pair, ())
     policy = ws.settings.adjudication.ratings
@@ -579,8 +574,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
                 gateway.delete_unanswered(project.number, [task.task_id for task in tasks_of[project.project]])
                 tasks_of[project.project] = tasks_on(gateway, project)
             if not tasks_of[project.project]:
-                with ws.writing() as session:
-                    projects.forget_tasks(session, project.project, noted[project.project])
+                ws.write(projects.forget_tasks, project.project, noted[project.project])
 
     _reach_all(ws, names, look, query_id)
     _refuse_answered(query_id, judging, tasks_of)

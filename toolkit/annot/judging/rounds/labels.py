@@ -74,8 +74,7 @@ class LabelsRound(collecting.Round):
                 hint="name the person: `annot push labels --assessor NAME`",
             )
         papers = _LabelledPapers(ws).papers
-        with ws.reading() as session:
-            everyone = [person.assessor for person in people.read_assessors(session)]
+        everyone = [person.assessor for person in ws.read(people.read_assessors)]
         for name in names:
             check_name(name, everyone, what="assessor")
         if not papers:
@@ -254,8 +253,7 @@ def _owners(
                 f"{counted(len(faults), 'person', 'people')} without access to {gateway.url}", faults=faults
             )
         server = gateway.identity()
-        with ws.reading() as session:
-            recorded = projects.sent_projects(session, round="labels")
+        recorded = ws.read(projects.sent_projects, round="labels")
         for project in recorded:
             if project.server != server:
                 continue

@@ -509,11 +509,7 @@ class PooledPairs:
 
 
 def pooled_between(
-    counts: Sequence[Counts],
-    met: Sequence[Integers],
-    tables: Sequence[Array],
-    *,
-    topics: Sequence[str] | None,
+    counts: Sequence[Counts], met: Sequence[Integers], tables: Sequence[Array], *, topics: Sequence[str] | None
 ) -> PooledPairs:
     """Join queries, all with the same M assessors.
 

@@ -231,14 +231,15 @@ def agreement_between(
     """Compute the coefficients of two gradings.
 
     first, second: the grade of each pair, by query and document. topics: the topic of each query, by its id; None takes
-    the queries as independent. weights: of each pair, 1 / pi if a sample was drawn; None is 1 each.
+    the queries as independent. weights: 1 / pi of each pair that was drawn; any other pair counts 1.
     """
+    weights = weights or {}
     by_query = grouped((pair[0], pair) for pair in sorted(first.keys() & second.keys()))
     rows = [
         RatedPairs(
             query_id,
             np.array([[grading[pair] for pair in pairs] for grading in (first, second)], dtype=np.float64),
-            np.array([1.0 if weights is None else weights[pair] for pair in pairs]),
+            np.array([weights.get(pair, 1.0) for pair in pairs]),
         )
         for query_id, pairs in by_query.items()
     ]
@@ -330,10 +331,10 @@ def ratings_of(
     """Build one matrix per query, by `query_id`, of the judgements that count; hidden repeats are not among them.
 
     facets: the facet of each `query_id`. grades: the scale; None takes any grade. unjudgeable: the pairs (query,
-    document) that are unjudgeable. weights: of each pair, 1 / pi if a sample was drawn. Raises InputError for a double
-    judgement, a query without facet, or a grade outside the scale.
+    document) that are unjudgeable. weights: 1 / pi of each pair that was drawn; any other pair counts 1. Raises
+    InputError for a double judgement, a query without facet, or a grade outside the scale.
     """
-    decisions = tuple(decisions)
+    decisions, weights = tuple(decisions), weights or {}
     judged = first_judgements(judgements, decisions, facets, grades=grades)
     by_query = grouped((judgement.query_id, judgement) for judgement in judged)
     final = nested((*decision.pair, decision.grade) for decision in decisions)
@@ -360,7 +361,7 @@ def ratings_of(
                 asked=asked,
                 final=np.array([decided.get(doc_id, np.nan) for doc_id in doc_ids], dtype=np.float64),
                 ended=np.array([(query_id, doc_id) in unjudgeable for doc_id in doc_ids], dtype=np.bool_),
-                weights=np.array([1.0 if weights is None else weights[query_id, doc_id] for doc_id in doc_ids]),
+                weights=np.array([weights.get((query_id, doc_id), 1.0) for doc_id in doc_ids]),
             )
         )
     return tuple(matrices)
@@ -587,8 +588,8 @@ def agreement_table(
     binarised_at: compute the coefficients on "this grade or higher" instead; None uses the scale as it is. level: of
     the intervals, 0..1; None for no intervals. topics: the topic of each `query_id`; intervals take topics for the
     sampling units, and queries if this is None. coefficients: names in `COEFFICIENTS`. unjudgeable: the pairs (query,
-    document) that were closed because no one could judge them. weights: of each pair (query, document), 1 / pi if a
-    sample was drawn: coefficients then describe the whole pool, and a query whose pairs are worth too few
+    document) that were closed because no one could judge them. weights: 1 / pi of each pair (query, document) that was
+    drawn, any other counts 1: coefficients then describe the whole pool, and a query whose pairs are worth too few
     (`LEAST_EFFECTIVE`) has none of its own. The best figure then is the pooled one: means and medians over queries are
     off by .01 at a third (`benchmarks/sampled_judging.py`). Shares of disputed and overruled pairs describe the pool,
     too; counts are of judged pairs.
@@ -749,9 +750,7 @@ class _Group:
 
 
 def _pooled(
-    queries: Sequence[QueryAgreement],
-    counted_queries: Sequence[CountedQuery],
-    topics: Sequence[str] | None,
+    queries: Sequence[QueryAgreement], counted_queries: Sequence[CountedQuery], topics: Sequence[str] | None
 ) -> tuple[coefficients.PooledPairs, coefficients.PooledPairs]:
     """Counts of all queries, with a row for each of the group's assessors: between them, and with the final grades."""
     assessors = sorted({assessor for query in queries for assessor in query.assessors})

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annot.base.names import counted, percent, verb
+from annot.base.names import counted, percent, plural_of, verb
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, significant
@@ -170,7 +170,7 @@ def _detectable(drift: Drift, test: panels.Test | None, n_tests: int, widest: fl
     if test is None:
         return drift.detectable
     if test.least * n_tests > panels.ALPHA:
-        needed = f"{papers_needed_for_drift(n_tests)} {inference.plural(unit)} are needed"
+        needed = f"{papers_needed_for_drift(n_tests)} {plural_of(unit)} are needed"
         return Undefined(f"too few queries to tell a change from chance; {needed}")
     size = float(panels.detectable(test.error, test.freedom, panels.ALPHA / n_tests))
     if size > {"agreement": 1.0, "severity": widest, "speed": math.inf}[drift.measure]:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.names import plural_of
 from annot.base.records import FIRST, Assignment, Decision, Judgement, first_judgements
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
@@ -410,7 +411,7 @@ class Contrast:
             return Estimate(mean, inference.too_few(n, unit=unit)) if n else Estimate(nothing, nothing)
         half = float(stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
         low, high = max(-most, mean - half), min(most, mean + half)
-        return Estimate(mean, Interval(low, high, level, f"clustered by {n} {inference.plural(unit)}, Student's t"))
+        return Estimate(mean, Interval(low, high, level, f"clustered by {n} {plural_of(unit)}, Student's t"))
 
 
 def severity(compared: SharedPairs) -> Contrast:

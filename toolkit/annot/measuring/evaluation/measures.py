@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import gt
 from typing import Any, NamedTuple, Self, get_args
@@ -13,22 +13,11 @@ from typing import Any, NamedTuple, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import check_name, counted, percent
 from annot.base.plugins import loaded
-from annot.base.records import (
-    Judgement,
-    Qrel,
-    Ranking,
-    ScoredDoc,
-    as_trec_eval,
-    grouped,
-    in_order,
-    nested,
-    ranked,
-    single_precision,
-)
-from annot.base.records import counted as counting
+from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.base.settings import Convention
 from annot.base.settings import Ties as TieRule
 from annot.base.stats.arrays import Array, Integers
@@ -96,20 +85,16 @@ class GradedList:
         return np.asarray((np.bincount(tie, values[0], len(self.ties)) / self.ties)[tie][None, : self.length])
 
 
-def tied(groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int) -> GradedList:
+def tied(
+    groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int, length: int | None = None
+) -> GradedList:
     """Build a list with ties. groups: the grades of the documents of each tie, best tie first.
 
-    judged: the grades of all judged documents.
+    judged: the grades of all judged documents. length: only this many ranks count; None counts all.
     """
-    return _graded_list([grade for group in groups for grade in group], tuple(map(len, groups)), judged, relevant_from)
-
-
-def _graded_list(
-    grades: Sequence[int], sizes: tuple[int, ...], judged: Iterable[int], relevant_from: int
-) -> GradedList:
-    submitted = np.array([grades], dtype=np.int64)
-    ties = None if submitted.shape[1] == len(sizes) else sizes
-    return GradedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, ties)
+    submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
+    ties = None if length is None and submitted.shape[1] == len(groups) else tuple(map(len, groups))
+    return GradedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, ties, length)
 
 
 def relevant_of(graded: GradedList, family: Family) -> Array:
@@ -376,11 +361,8 @@ def _measured_documents(
         only_judged = family is not None and family.kind == JUDGED
         if only_judged not in lists:
             grade_of, lowest = (dict.fromkeys(grades, 1), 1) if only_judged else (grades, relevant_from)
-            submitted = [grade_of.get(doc_id, 0) for group in groups for doc_id in group]
-            graded = _graded_list(submitted, tuple(map(len, groups)), grade_of.values(), lowest)
-            if cut is not None:
-                graded = replace(graded, ties=tuple(map(len, groups)), length=cut)
-            lists[only_judged] = graded
+            submitted = [[grade_of.get(doc_id, 0) for doc_id in group] for group in groups]
+            lists[only_judged] = tied(submitted, grade_of.values(), lowest, cut)
         values[name] = float(measured(convention, name, lists[only_judged])[0])
     return values
 
@@ -388,10 +370,10 @@ def _measured_documents(
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
     """Documents of a list, best first. ties: with `expected`, those of equal score in the convention are together."""
     if ties != "expected":
-        return [(doc.doc_id,) for doc in (as_trec_eval(docs) if convention == "trec" else docs)]
+        return [(doc.doc_id,) for doc in (records.as_trec_eval(docs) if convention == "trec" else docs)]
     scores: Iterable[float] = (doc.score for doc in docs)
-    scores = single_precision(scores) if convention == "trec" else scores
-    by_score = grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
+    scores = records.single_precision(scores) if convention == "trec" else scores
+    by_score = records.grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
     return [tuple(by_score[score]) for score in sorted(by_score, reverse=True)]
 
 
@@ -581,68 +563,9 @@ def conventions_for(names: Sequence[str], conventions: Sequence[str]) -> tuple[s
     return first + tuple(other for other in conventions if any(knows(other, name) for name in left))
 
 
-def evaluate(run: Run, qrels: Iterable[Qrel], selection: MeasureSelection, *, ties: str) -> Evaluation:
-    """Evaluation of `evaluate_graded` by qrels."""
-    return evaluate_graded(run, _by_query(qrels), selection, ties=ties)
-
-
-def evaluate_graded(run: Run, graded: QueryGrades, selection: MeasureSelection, *, ties: str) -> Evaluation:
-    """Measure `run` by the convention's own measures and those selected besides (`columns`). ties: one of TIES.
-
-    Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores that rise down a list
-    (as distances do: smaller is better there).
-    """
-    check_name(selection.convention, CONVENTIONS, what="convention")
-    check_run(run)
-    lists = {query_id: run.get(query_id, ()) for query_id in graded}
-    selection = selection._replace(names=columns(selection.convention, selection.names))
-    values = measured_by_query(lists, graded, selection, ties=ties)
-    queries = []
-    for query_id, grades in graded.items():
-        relevant = sum(grade >= selection.relevant_from for grade in grades.values())
-        queries.append(QueryMeasures.of(query_id, values[query_id], lists[query_id], {*grades}, relevant))
-    return Evaluation(
-        queries=tuple(queries),
-        mean=_mean([query.values for query in queries]),
-        not_submitted=tuple(query.query_id for query in queries if not query.submitted),
-        without_relevant=tuple(query.query_id for query in queries if not query.relevant),
-    )
-
-
-def single_assessor_ceiling(
-    judgements: Iterable[Judgement], graded: QueryGrades, selection: MeasureSelection
-) -> dict[str, Values]:
-    """Measures of a ranking by one assessor's grades: the mean over a query's assessors, by `query_id`.
-
-    Only queries that at least one assessor judged completely have a value. Equal grades are ordered by id, and a pair
-    that came back without a grade ranks last. Judgements that carry flags do not count.
-    """
-    answers = nested(
-        ((judgement.query_id, judgement.assessor), judgement.doc_id, -1 if judgement.grade is None else judgement.grade)
-        for judgement in counting(judgements)
-        if judgement.doc_id in graded.get(judgement.query_id, ())
-    )
-    reached: dict[str, list[Values]] = {}
-    for (query_id, _), grades in sorted(answers.items()):
-        if len(grades) == len(graded[query_id]):
-            # In this order in every convention.
-            best_first = ranked([ScoredDoc(*answer) for answer in grades.items()])
-            docs = [ScoredDoc(doc.doc_id, float(-rank)) for rank, doc in enumerate(best_first)]
-            values = measured_by_query({query_id: docs}, {query_id: graded[query_id]}, selection, ties="order")
-            reached.setdefault(query_id, []).append(values[query_id])
-    return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
-
-
 def mean_over_folds(values: Mapping[str, Mapping[str, float]], folds: Sequence[Collection[str]]) -> dict[str, float]:
     """Mean of the folds' means, whatever their sizes, as in CSFCube. values: by `query_id`, then measure."""
     return _mean([_mean([values[query_id] for query_id in fold]) for fold in folds])
-
-
-def _by_query(qrels: Iterable[Qrel]) -> dict[str, dict[str, int]]:
-    graded = nested(sorted(qrels))
-    if not graded:
-        raise InputError("the qrels are empty", hint="write them with `annot qrels`")
-    return graded
 
 
 def check_run(run: Run) -> None:
@@ -762,12 +685,14 @@ class JudgedWhole:
 
     @cached_property
     def graded(self) -> dict[str, dict[str, int]]:
-        """Grades by query, then document, in the order of the ids."""
-        return _by_query(self.qrels)
+        """Grades by query, then document, in the order of the ids. Raises InputError if there are none."""
+        if not self.qrels:
+            raise InputError("the qrels are empty", hint="write them with `annot qrels`")
+        return records.nested(sorted(self.qrels))
 
     @cached_property
     def _best_first(self) -> dict[str, Ranking]:
-        return {query_id: in_order(grades.items()) for query_id, grades in self.graded.items()}
+        return {query_id: records.in_order(grades.items()) for query_id, grades in self.graded.items()}
 
     @property
     def whole(self) -> bool:
@@ -789,17 +714,52 @@ class JudgedWhole:
         return columns(convention, wishes)
 
     def measured(self, run: Run, query_ids: Collection[str], selection: MeasureSelection, *, ties: str) -> Evaluation:
-        """Measures of the run on these queries."""
+        """Measure `run` on these queries by the convention's own measures and those selected besides (`columns`).
+
+        ties: one of TIES. Raises InputError for an unknown convention, no qrels, a document submitted twice, or scores
+        that rise down a list (as distances do: smaller is better there).
+        """
+        check_name(selection.convention, CONVENTIONS, what="convention")
+        check_run(run)
         graded = {query_id: grades for query_id, grades in self.graded.items() if query_id in query_ids}
-        return evaluate_graded(run, graded, selection, ties=ties)
+        lists = {query_id: run.get(query_id, ()) for query_id in graded}
+        selection = selection._replace(names=columns(selection.convention, selection.names))
+        values = measured_by_query(lists, graded, selection, ties=ties)
+        queries = []
+        for query_id, grades in graded.items():
+            relevant = sum(grade >= selection.relevant_from for grade in grades.values())
+            queries.append(QueryMeasures.of(query_id, values[query_id], lists[query_id], {*grades}, relevant))
+        return Evaluation(
+            queries=tuple(queries),
+            mean=_mean([query.values for query in queries]),
+            not_submitted=tuple(query.query_id for query in queries if not query.submitted),
+            without_relevant=tuple(query.query_id for query in queries if not query.relevant),
+        )
 
     def chance(self, documents: Documents, cuts: Collection[Cut], selection: MeasureSelection) -> dict[Cut, Values]:
         """Figures of a random order of the documents of each query, cut at the given lengths."""
         return random_orders(documents, cuts, self.graded, selection)
 
     def one_assessor(self, selection: MeasureSelection) -> dict[str, Values]:
-        """Measures of a ranking by one assessor's grades, by query."""
-        return single_assessor_ceiling(self.judgements, self.graded, selection)
+        """Measures of a ranking by one assessor's grades: the mean over a query's assessors, by `query_id`.
+
+        Only queries that at least one assessor judged completely have a value. Equal grades are ordered by id, and a
+        pair that came back without a grade ranks last. Judgements that carry flags do not count.
+        """
+        answers = records.nested(
+            ((answer.query_id, answer.assessor), answer.doc_id, -1 if answer.grade is None else answer.grade)
+            for answer in records.counted(self.judgements)
+            if answer.doc_id in self.graded.get(answer.query_id, ())
+        )
+        reached: dict[str, list[Values]] = {}
+        for (query_id, _), grades in sorted(answers.items()):
+            if len(grades) == len(self.graded[query_id]):
+                # In this order in every convention.
+                best_first = records.ranked([ScoredDoc(*answer) for answer in grades.items()])
+                docs = [ScoredDoc(doc.doc_id, float(-rank)) for rank, doc in enumerate(best_first)]
+                values = measured_by_query({query_id: docs}, {query_id: self.graded[query_id]}, selection, ties="order")
+                reached.setdefault(query_id, []).append(values[query_id])
+        return {query_id: _mean(of_assessors) for query_id, of_assessors in reached.items()}
 
     def best_order(self, selection: MeasureSelection) -> Evaluation:
         """Measures of the best order of the documents of each query."""

@@ -268,7 +268,7 @@ def compare_qrels(
         together=agreement_between(
             first, second, grades=grades, level=level, coefficients=AGREEMENT, topics=topics, weights=weights
         ),
-        topics=tuple(_topics(first, second, grades, weights)),
+        topics=tuple(_topics(first, second, grades, weights or {})),
         convention=by_a.convention,
         measure=by_a.measure,
         facet=facet,
@@ -292,15 +292,14 @@ def _topics(
     first: Mapping[tuple[str, str], int],
     second: Mapping[tuple[str, str], int],
     grades: tuple[int, ...],
-    weights: Mapping[tuple[str, str], float] | None,
+    weights: Mapping[tuple[str, str], float],
 ) -> Iterable[TopicAgreement]:
     for query_id in sorted({query_id for query_id, _ in (*first, *second)}):
         pairs_a, pairs_b = ({pair for pair in grading if pair[0] == query_id} for grading in (first, second))
         shared = sorted(pairs_a & pairs_b)
         ratings = np.array([[grading[pair] for pair in shared] for grading in (first, second)], dtype=np.float64)
-        weighed = None if weights is None else np.array([weights[pair] for pair in shared], dtype=np.float64)
-        thin = None if weighed is None else too_thin(weighed)
-        kappa, alpha = (thin or value_of(name, ratings, grades, weighed) for name in AGREEMENT)
+        weighed = np.array([weights.get(pair, 1.0) for pair in shared])
+        kappa, alpha = (too_thin(weighed) or value_of(name, ratings, grades, weighed) for name in AGREEMENT)
         yield TopicAgreement(query_id, len(shared), len(pairs_a - pairs_b), len(pairs_b - pairs_a), kappa, alpha)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.names import counted, percent
+from annot.base.names import counted, percent, plural_of
 from annot.base.records import Judgement, grouped
 from annot.base.records import counted as counting
 from annot.base.stats import inference
@@ -529,10 +529,8 @@ def _too_few(query_ids: Sequence[str], topics: Mapping[str, str] | None, suffix:
     units = inference.clusters_of(query_ids, [topics[query_id] for query_id in query_ids] if topics else None)
     if not units.n or units.n >= MIN_UNITS:
         return None
-    pilot = f"{units.n} {units.unit if units.n == 1 else inference.plural(units.unit)}{suffix}"
-    return Undefined(
-        f"a pilot of {pilot} does not show how {inference.plural(units.unit)} differ; {MIN_UNITS} are needed"
-    )
+    pilot = f"{counted(units.n, units.unit)}{suffix}"
+    return Undefined(f"a pilot of {pilot} does not show how {plural_of(units.unit)} differ; {MIN_UNITS} are needed")
 
 
 def _estimate(value: Value, few: Undefined | None, draws: Array | Undefined, level: float) -> Estimate:

@@ -231,9 +231,7 @@ def pair_time(judgements: Sequence[Judgement], fence: float) -> PairTime | Undef
         return NO_TIMES
     low, high = fences(times, fence)
     return PairTime(
-        n=len(times),
-        median=float(np.median(times)),
-        mean=float(times[(times >= low) & (times <= high)].mean()),
+        n=len(times), median=float(np.median(times)), mean=float(times[(times >= low) & (times <= high)].mean())
     )
 
 

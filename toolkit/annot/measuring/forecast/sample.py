@@ -272,13 +272,17 @@ def redraws_of(queries: int) -> int:
     return min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // queries))
 
 
-def half_width(deviation: float, topics: int, level: float) -> Value:
-    """Half width of the interval of a mean over this many topics that have this standard deviation."""
+def half_width(deviation: float, topics: int, level: float, wider: Value) -> Value:
+    """Half width of the interval of a mean over this many topics that have this standard deviation.
+
+    wider: the widening of the interval, if it is known.
+    """
     from scipy.special import stdtrit
 
     if topics < 2:
         return ONE_TOPIC
-    return float(stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
+    whole = float(stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
+    return whole if isinstance(wider, Undefined) else whole * (1 + wider)
 
 
 class _Scatter:
@@ -317,9 +321,7 @@ def _certainty_of_redraws(estimates: Array, true: Array, paper: Integers, measur
             units,
         )
     topical = np.diag(of_true[0]) * units / max(1, units - 1)
-    half = half_width(float(np.median(np.sqrt(topical * units))), measured.topics, measured.level)
-    if not isinstance(half, Undefined) and not isinstance(level.value, Undefined):
-        half *= 1 + level.value
+    half = half_width(float(np.median(np.sqrt(topical * units))), measured.topics, measured.level, level.value)
     return Certainty(level, between, float((estimates - true).mean()), half, None)
 
 
@@ -511,9 +513,7 @@ def assumed(
     def certainty_with(relevant: float) -> Certainty:
         axes = {"topics": math.log(topics), "pairs": math.log(pairs), "relevant": math.log(relevant)}
         wider, difference, bias, deviation, empty = _figures_at_share(rows, axes, share)
-        half = half_width(deviation, topics, level)
-        if not isinstance(half, Undefined):
-            half *= 1 + wider
+        half = half_width(deviation, topics, level, wider)
         return Certainty(Estimate(wider, ON_GRID), Estimate(difference, ON_GRID), bias, half, empty)
 
     if relevant is not None:

@@ -9,7 +9,7 @@ The draw is `annot.pools.pooling`. From there to an evaluation:
     predictions = predicted(judged, known, topics, highest=3)        # None is f = 0
     pools = pools_of(pi, judged, predictions, highest=3)
     found = estimates(runs, pools, MeasureSelection(convention, measures, relevant_from), ties=...)
-    found[tag]                                                                # as `measures.evaluate` gives it
+    found[tag]                                                                # as `JudgedWhole.measured` gives it
     counts_of(pools[query_id]).number(2, level=0.95)                          # relevant documents of a pool
 
 Read `grades` first (one query's pool, and how many of its documents have a grade), then `estimates` (measures of lists

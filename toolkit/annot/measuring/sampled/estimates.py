@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
@@ -14,20 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, percent, verb
+from annot.base.names import check_name
 from annot.base.records import ScoredDoc
 from annot.base.stats.arrays import Array, Integers, Mask
-from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.base.stats.inference import clusters_of, variance_of
+from annot.base.templating import render
 from annot.measuring.evaluation import measures
-from annot.measuring.sampled.grades import (
-    Moving,
-    PoolGrades,
-    Predicted,
-    Weights,
-    counts_of,
-    pool_grades,
-    signs,
-)
+from annot.measuring.sampled.grades import Moving, PoolGrades, Predicted, Weights, counts_of, pool_grades, signs
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Estimated measures of several ranked lists of one query, and the part of their scatter that is from the draw.
@@ -176,9 +169,7 @@ class Lists:
     def _linear(self, scored: Moving, weights: Array) -> Moving:
         moving = self.grades.uncertain
         return Moving(
-            weights @ scored.value,
-            (weights[:, moving] * scored.moves[moving]) @ self._signs.T,
-            weights @ scored.least,
+            weights @ scored.value, (weights[:, moving] * scored.moves[moving]) @ self._signs.T, weights @ scored.least
         )
 
     def _members(self, family: measures.Family) -> tuple[Array, Integers]:
@@ -389,7 +380,7 @@ def estimates(
     *,
     ties: str,
 ) -> dict[str, measures.Evaluation]:
-    """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `measures.evaluate`.
+    """Measure runs on the queries of `pools` (`pools_of`); the other arguments are those of `JudgedWhole.measured`.
 
     `relevant` is rounded. `unjudged` and `judged_at_20` are about the pool, which includes pairs that were not drawn.
 
@@ -604,84 +595,15 @@ GradedPools = measures.JudgedWhole | SampledPools
 
 def scatter(estimates: Mapping[str, float], topics: Mapping[str, str]) -> float | None:
     """Variance of the mean of these estimates over topics; None if there is one topic only."""
-    names = sorted({topics[query_id] for query_id in estimates})
-    sums = dict.fromkeys(names, 0.0)
-    sizes = dict.fromkeys(names, 0)
-    mean = math.fsum(estimates.values()) / len(estimates)
-    for query_id, value in estimates.items():
-        sums[topics[query_id]] += value
-        sizes[topics[query_id]] += 1
-    off = np.array([sums[name] - sizes[name] * mean for name in names]) / len(estimates)
-    return float((off**2).sum()) * len(names) / (len(names) - 1) if len(names) > 1 else None
+    values = np.array(list(estimates.values()))
+    clusters = clusters_of(range(len(values)), [topics[query_id] for query_id in estimates])
+    return variance_of(clusters.summed((values - values.mean()) / len(values))) if clusters.n > 1 else None
 
 
-def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = ()) -> Iterator[str]:
+def notes_of(cost: measures.SampleCost, measure: str, shown: Collection[str] = ()) -> list[str]:
     """Notes that a reader of figures from a sample needs. shown: the measures in the tables."""
-    yield (
-        f"{cost.drawn:,} of the {cost.pairs:,} pairs of the pools were judged, drawn with known probabilities; all "
-        "figures are estimates of the whole pools"
-    )
-    if isinstance(cost.level.value, Undefined):
-        yield f"by how much the sample widens intervals is not known: {cost.level.value.reason}"
-    else:
-        widened = [
-            f"that of {figure} by {_percent(wider)}"
-            for figure, wider in (("a difference between two runs", cost.difference), ("a run", cost.level))
-            if not isinstance(wider.value, Undefined)
-        ]
-        yield (
-            f"the sample widens intervals: {', '.join(widened)}; found by drawing it again from filled-in pools (below "
-            "0: narrower)"
-        )
-    if cost.opinion is not None:
-        yield from _faults_of_opinion(cost.opinion, cost.pairs, measure)
-    if cost.so_far is not None:
-        yield (
-            f"{percent(cost.so_far, 0)} of the drawn pairs have a grade so far; they are taken for a random part of "
-            "those of their query"
-        )
-    if cost.outside:
-        yield (
-            f"{counted(cost.outside, 'estimate')} of a run on a query cannot be the value, by the grades that are "
-            f"known: {verb(cost.outside, 'it is', 'they are')} not shown, and {verb(cost.outside, 'counts', 'count')} "
-            "in the means"
-        )
-    if cost.too_empty:
-        yield f"{cost.sentence_on_empty}: intervals of means and differences hold less often than they say"
-    if cost.floored:
-        yield (
-            f"in {counted(cost.floored, 'query')} the best possible ranking was estimated below what was found, or "
-            "below one relevant document, and was raised to that"
-        )
-    if recall := sorted(name for name in shown if re.fullmatch(r"R@\d+", name)):
-        yield (
-            f"{' and '.join(recall)}: recall from a sample is less certain than the other measures, because it divides "
-            "by the estimated number of relevant documents; in two collections judged to a third it was off by up to "
-            "0.04"
-        )
-    if judged := sorted(name for name in shown if name.startswith(measures.JUDGED)):
-        yield f"{' and '.join(judged)}: the share of the first documents that are in a pool, whether drawn or not"
-
-
-def _percent(wider: Estimate) -> str:
-    assert not isinstance(wider.value, Undefined), wider.value
-    ends = wider.interval
-    span = f" [{100 * ends.low:.0f}, {100 * ends.high:.0f}]" if isinstance(ends, Interval) else ""
-    return f"{percent(wider.value, 0)}{span}"
-
-
-def _faults_of_opinion(opinion: measures.OpinionEffect, pairs: int, measure: str) -> Iterator[str]:
-    yield opinion.told
-    if not opinion.pairs:
-        return
-    if rest := pairs - opinion.pairs:
-        yield f"the rankings alone predict {counted(rest, 'pair')}, on which no answer of {opinion.name} counts"
-    if opinion.other_texts:
-        yield (
-            f"on {counted(opinion.other_texts, 'pair')} the model read another version of a text than "
-            f"{verb(opinion.other_texts, 'the pair is', 'they are')} judged on; the answers predict nevertheless, "
-            "because predictions must not depend on which pairs were drawn"
-        )
-    runs = sorted(opinion.means.items(), key=lambda run: (-run[1][0], run[0]))
-    means = ", ".join(f"{tag} {100 * mean:.1f} ({100 * alone:.1f})" for tag, (mean, alone) in runs)
-    yield f"{measure} with the opinion of {opinion.name}, and in brackets with the rankings alone: {means}"
+    runs = () if cost.opinion is None else sorted(cost.opinion.means.items(), key=lambda run: (-run[1][0], run[0]))
+    recall = sorted(name for name in shown if re.fullmatch(r"R@\d+", name))
+    judged = sorted(name for name in shown if name.startswith(measures.JUDGED))
+    values = {"cost": cost, "measure": measure, "runs": runs, "recall": recall, "judged": judged}
+    return render("sample-notes.txt.j2", values, overrides=None).splitlines()

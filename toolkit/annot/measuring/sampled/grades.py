@@ -194,10 +194,9 @@ def signs(pairs: int) -> Array:
 
     Columns are orthogonal to each other and sum to 0. The opposites of the rows are replicates, too.
     """
-    matrix: Array = np.ones((1, 1))
-    while len(matrix) <= pairs:
-        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
-    return matrix[:, 1 : pairs + 1]
+    from scipy.linalg import hadamard
+
+    return np.asarray(hadamard(1 << pairs.bit_length(), dtype=np.float64)[:, 1 : pairs + 1])
 
 
 # ----------------------------------------------------------------------------------------------------------------------

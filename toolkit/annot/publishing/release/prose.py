@@ -13,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import tomlkit
+
 from annot.base.errors import Faults, InputError
 from annot.base.names import near
 from annot.base.records import Qrel, Query, Topic, grouped
@@ -163,15 +165,9 @@ def _needless(answers: Answers, question: Question) -> bool:
 
 def _toml_string(text: str) -> str:
     """`text` as a TOML string that is read back as it is, in several lines where it has several."""
-
-    def escape(match: re.Match[str]) -> str:
-        return f"\\u{ord(match[0]):04X}"
-
-    escaped = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", escape, text.replace("\\", "\\\\"))
-    if "\n" in text:
-        inner = escaped.replace('"""', '""\\"')
-        return f'"""\n{inner}\n"""'
-    return '"' + escaped.replace('"', '\\"') + '"'
+    # In a string of several lines tomlkit leaves a return as it is, and TOML reads it as a part of the line's end.
+    several = "\n" in text and "\r" not in text
+    return tomlkit.string(text, multiline=several).as_string()
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,9 +401,13 @@ def release_tables(
 ) -> list[dict[str, Any]]:
     """The tables of a release, as `templates/tables.toml.j2` has them, with the paths of their files."""
     values = {"with_text": with_text, "fields": fields, "sampled": sampled}
-    text = render("tables.toml.j2", values, overrides=None)
-    paths = beir._asdict()
-    return [table | {"file": paths.get(table["file"], table["file"])} for table in tomllib.loads(text)["table"]]
+    tables, paths = tomllib.loads(render("tables.toml.j2", values, overrides=None)), beir._asdict()
+    for name, table in tables.items():
+        columns = table["column"].items()
+        described = [(column, {"description": entry} if isinstance(entry, str) else entry) for column, entry in columns]
+        table["column"] = [{"name": column, "type": "sc:Text", **entry} for column, entry in described]
+        table |= {"name": name, "file": table.get("file") or paths[name]}
+    return [*tables.values()]
 
 
 def croissant(

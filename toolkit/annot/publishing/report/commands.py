@@ -234,11 +234,7 @@ PROBED: Columns[HiddenGoldResult] = Columns(
 )
 FURTHEST: Columns[GradeGap] = Columns(
     [Column("query", lambda row: row.query_id), Column("document", lambda row: row.doc_id)],
-    [
-        Column("grade", lambda row: row.grade),
-        Column("gold", lambda row: row.gold),
-        Column("why", lambda row: row.why),
-    ],
+    [Column("grade", lambda row: row.grade), Column("gold", lambda row: row.gold), Column("why", lambda row: row.why)],
 )
 VIEWS: Columns[View] = Columns(
     [Column("judged on", lambda row: row.view, "first")],

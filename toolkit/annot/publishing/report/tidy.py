@@ -187,11 +187,7 @@ def agreement_of_items(figures: Mapping[str, Number], *, pairs: int) -> pd.DataF
             Column("adjudication", lambda row: "before"),
             Column("coefficient", lambda row: row[0]),
         ],
-        [
-            Column("pooled", lambda row: row[1]),
-            Column("queries", lambda row: None),
-            Column("pairs", lambda row: pairs),
-        ],
+        [Column("pooled", lambda row: row[1]), Column("queries", lambda row: None), Column("pairs", lambda row: pairs)],
     )
     return frame([columns.of(figures.items())], figure="statistic")
 

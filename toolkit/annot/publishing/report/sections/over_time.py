@@ -11,15 +11,7 @@ from annot.publishing.report import figures
 from annot.publishing.report.cells import MEASURE, Number
 from annot.publishing.report.sections.runs import scores_by_version
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import (
-    Chapter,
-    Column,
-    Table,
-    columns_for,
-    picture,
-    sentences,
-    table,
-)
+from annot.publishing.report.tables import Chapter, Column, Table, columns_for, picture, sentences, table
 from annot.publishing.report.verdict import lines_of_all_queries
 from annot.ranking.index import trained_version
 from annot.store.papers import count_papers
