@@ -98,14 +98,19 @@ def _begun(
     if name in names:
         return BegunVersion(name, before[-2], is_new=False)
     if changed and not dry_run:
-        now, reason = moment_now(), " ".join((wanted.reason or "").split())
-        last = papers.files_of(ws.corpus)[-1].name
-        if not names:
-            add_version(session, CorpusVersion(before[0], 1, "", None, None, now))
-        add_version(session, CorpusVersion(name, len(before) + 1, last, reason, getpass.getuser(), now))
-        # The qrels of a finished version stay as they are at this moment.
-        final_qrels(session, ws)
+        _put_on_record(ws, session, names, before, wanted)
     return BegunVersion(name, before[-1], is_new=True) if changed else None
+
+
+def _put_on_record(ws: Workspace, session: Session, names: list[str], before: list[str], wanted: VersionWanted) -> None:
+    """Put the version on record, after those `before` it, of which `names` are on record already."""
+    now, reason = moment_now(), " ".join((wanted.reason or "").split())
+    last = papers.files_of(ws.corpus)[-1].name
+    if not names:
+        add_version(session, CorpusVersion(before[0], 1, "", None, None, now))
+    add_version(session, CorpusVersion(wanted.version or "", len(before) + 1, last, reason, getpass.getuser(), now))
+    # The qrels of a finished version stay as they are at this moment.
+    final_qrels(session, ws)
 
 
 def _refuse_used(session: Session, names: list[str]) -> None:
