@@ -14,7 +14,6 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
 from annot.store.models import Session, StoredRound
-from annot.store.papers import ids_after
 from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
@@ -231,6 +230,9 @@ class Stage:
         versions = read_corpus_versions(self.session)
         if not (versions and self.ws.has_corpus):
             return ""
+        # Most studies have one version, and need no papers for what is next.
+        from annot.store.papers import ids_after
+
         new = {*ids_after(self.ws.corpus, versions[-1].after)}
         return versions[-1].version if new and new.isdisjoint(chain.from_iterable(self.documents.values())) else ""
 
