@@ -7,7 +7,7 @@ import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,21 +18,15 @@ from annot.base.names import counted, plural_of
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.values import Estimate, Interval, Share, Undefined
 
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Random generators, one for every key, so that draws for one query never move with another.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def generator(seed: int, *key: str) -> Generator:
+def generator(seed: int, *key: str) -> np.random.Generator:
     """Local generator that follows from `seed` and `key` alone, on every machine and in every process."""
-    from numpy.random import default_rng
-
     digest = hashlib.sha256("\x1f".join([str(seed), *key]).encode()).digest()
-    return default_rng(int.from_bytes(digest[:16], "big"))
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
