@@ -53,14 +53,20 @@ def rankings() -> dict[str, dict[str, tuple[ScoredDoc, ...]]]:
     }
 
 
+class Pooled(Small):
+    """The small study with these pools, in which nothing is planned."""
+
+    def planned(self, ws: Workspace) -> None:
+        super().planned(ws)
+        plan.withdraw(ws, queries=(), sent=False, dry_run=False)
+        with ws.writing() as session:
+            drawn = [pool_of(query.topic_id) for query in QUERIES]
+            pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
+
+
 def pooled(folder: Path) -> Workspace:
     """Nothing is planned; there are the people a1 and a2."""
-    ws = copied(Small(), "planned", folder / "study").replaced("judging", repeats=0.0)
-    plan.withdraw(ws, queries=(), sent=False, dry_run=False)
-    with ws.writing() as session:
-        drawn = [pool_of(query.topic_id) for query in QUERIES]
-        pools.replace_pools(session, drawn, rankings_sha256={pool.topic_id: "abc" for pool in drawn})
-    return ws
+    return copied(Pooled(), "planned", folder / "study").replaced("judging", repeats=0.0)
 
 
 def alike(assessor: str, query_id: str, doc_id: str) -> int:

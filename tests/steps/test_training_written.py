@@ -56,7 +56,7 @@ class Machine:
         self.losses: list[dict[str, Any]] = []
         loaded = SimpleNamespace(model=Saved("model"), tokenizer=Saved("tokenizer"), mix=mix)
         patch.setattr(encoder_training.encoders, "load", lambda folder, device: loaded)
-        patch.setattr(encoder_training, "Examples", self._examples)
+        patch.setattr(encoder_training.training_examples, "Examples", self._examples)
         patch.setattr(encoder_training, "sha256_of", lambda path: f"of {path.name}")
         patch.setattr(encoder_training.system, "digest_of", lambda path: f"of {path.name}")
         patch.setattr(encoder_training.encoders, "open_text_encoder", lambda *_, device: "an aligner")

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from annot.base.errors import MissingInput
+from annot.base.libraries import torch
 from annot.base.records import Qrel, Query, Ranking, ScoredDoc, grouped, ranked
 from annot.base.settings import SystemSettings
 from annot.base.stats.arrays import Array, Integers, Matrix
@@ -59,8 +60,6 @@ def train(pairs: Pairs, held_out: Pairs, learning: NetworkSettings) -> Score:
 
     pairs: already balanced (`balanced`).
     """
-    import torch
-
     loss, grades, seed = learning
     generator = torch.Generator().manual_seed(seed)
     model = _network(pairs.queries.shape[1], grades, generator)
@@ -116,15 +115,11 @@ def balanced(pairs: Pairs, *, seed: int) -> Pairs:
 
 def nll(logits: Any, grades: Any) -> Any:
     """The mean negative log likelihood of the grades."""
-    import torch
-
     return torch.nn.functional.cross_entropy(logits, grades)
 
 
 def kl(logits: Any, grades: Any) -> Any:
     """The mean of KL(N(grade, WIDTH^2) || N(mean, variance)), the latter the moments of the probabilities."""
-    import torch
-
     shares = torch.softmax(logits, dim=1)
     scale = torch.arange(logits.shape[1], dtype=shares.dtype)
     mean = shares @ scale
@@ -136,8 +131,6 @@ LOSSES: dict[Loss, Callable[[Any, Any], Any]] = {"nll": nll, "kl": kl}
 
 
 def _network(width: int, grades: int, generator: Any) -> Any:
-    import torch
-
     def linear(inputs: int, outputs: int) -> Any:
         layer = torch.nn.utils.skip_init(torch.nn.Linear, inputs, outputs)
         bound = inputs**-0.5
@@ -225,8 +218,6 @@ SYSTEMS = (
 
 def _prepare_libraries() -> None:
     system.require_libraries("scisearch", "imblearn", "torch")
-    import torch
-
     # More threads only wait for each other over networks this small.
     torch.set_num_threads(1)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from annot.base.errors import InputError
+from annot.base.libraries import torch
 from annot.base.records import Advance, Paper
 from annot.base.stats.arrays import Integers, Matrix
 from annot.base.stats.inference import generator
@@ -45,22 +46,16 @@ def triplet(positive: Any, negative: Any, *, margin: float) -> Any:
 
 def softmax(queries: Any, positives: Any) -> Any:
     """The mean cross entropy of each query's positive among all, by dot products. Both: (examples, dimensions)."""
-    import torch
-
     return torch.nn.functional.cross_entropy(queries @ positives.T, torch.arange(len(queries), device=queries.device))
 
 
 def l2(left: Any, right: Any) -> Any:
     """The distance of rows of the same place: shape (examples,)."""
-    import torch
-
     return torch.linalg.vector_norm(left - right, dim=1)
 
 
 def between(left: Any, right: Any) -> Any:
     """The distance of every sentence of one paper to every one of another: shape (left's, right's)."""
-    import torch
-
     return torch.cdist(left, right, compute_mode="donot_use_mm_for_euclid_dist")
 
 
@@ -74,8 +69,6 @@ def transport(distances: Any, temperature: float, eps: float) -> Any:
 
     temperature: of the masses; eps: the weight of the entropy, 1 / lambda.
     """
-    import torch
-
     x, y = (torch.softmax(-distances.min(dim=dim).values.double() / temperature, dim=0) for dim in (1, 0))
     solution = plans(*(values.detach().double().cpu().numpy()[None] for values in (distances, x, y)), eps=eps)
     plan, by_x, by_y = (torch.from_numpy(values[0]).to(x) for values in (solution.plans, solution.by_x, solution.by_y))
@@ -85,8 +78,6 @@ def transport(distances: Any, temperature: float, eps: float) -> Any:
 
 def attention(distances: Any, temperature: float, eps: float) -> Any:
     """<D, A>, A the softmax of -D / temperature over all pairs."""
-    import torch
-
     return (distances * torch.softmax(-distances.flatten() / temperature, dim=0).view_as(distances)).sum()
 
 
@@ -149,8 +140,6 @@ class Losses:
         random: draws the negatives within the batch; None is for dev examples, which have theirs, and which are
         measured with the distance that the system ranks with.
         """
-        import torch
-
         queries = self._read(self.towers[0], [example.query for example in batch])
         positives = self._read(self.towers[-1], [example.positive for example in batch])
         settings = self.recipe.settings
@@ -234,8 +223,6 @@ class Losses:
 
 
 def _loss_among_all(queries: Sequence[Any], positives: Sequence[Any]) -> BatchLoss:
-    import torch
-
     left, right = torch.cat(list(queries)), torch.cat(list(positives))
     nearest = (left @ right.T).argmax(dim=1)
     correct = int((nearest == torch.arange(len(left), device=left.device)).sum())
@@ -331,7 +318,6 @@ class EncoderTrainer:
         align: encoders.TextEncoder | None,
         work: Path,
     ) -> None:
-        import torch
         from transformers import get_linear_schedule_with_warmup
 
         self.settings, self.loaded, self.train_on, self.dev, self.work = recipe.settings, loaded, train_on, dev, work
@@ -350,8 +336,6 @@ class EncoderTrainer:
         facts: the inputs that the training depends on; they are kept with the state. Raises InputError when a state has
         other facts, or the loss is no number.
         """
-        import torch
-
         settings, length, state = self.settings, self.length, self.resumed(facts)
         if not state.curve:
             self.look(state, None, 0.0)
@@ -401,8 +385,6 @@ class EncoderTrainer:
 
     def look(self, state: TrainingState, train_loss: float | None, rate: float) -> None:
         """Measure the dev examples, record the result, and keep the weights if they are the best so far."""
-        import torch
-
         total, right, counted = 0.0, 0, 0
         self.models.eval()
         with torch.inference_mode():
@@ -424,8 +406,6 @@ class EncoderTrainer:
 
     def resumed(self, facts: Mapping[str, Any]) -> TrainingState:
         """Progress of the state on disk, which is loaded into the parts; the beginning if there is none."""
-        import torch
-
         path = self.work / STATE
         if not path.is_file():
             return TrainingState()
@@ -461,8 +441,6 @@ def _order(seed: int, epoch: int, examples: int) -> Integers:
 
 def _save(path: Path, content: Any) -> None:
     """Write a state whole or not at all."""
-    import torch
-
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")
     torch.save(content, temporary)
@@ -472,8 +450,6 @@ def _save(path: Path, content: Any) -> None:
 @contextmanager
 def _seeded(seed: int, step: int, loaded: encoders.LoadedModel) -> Iterator[None]:
     """Make torch draw from the seed and the step inside the context, and restore its state after it."""
-    import torch
-
     with torch.random.fork_rng([loaded.device] if loaded.device.type == "cuda" else []):
         torch.manual_seed(int(generator(seed, "dropout", str(step)).integers(2**62)))
         yield

@@ -28,6 +28,10 @@ class LazyLibrary:
         return getattr(library, attribute)
 
 
+pyarrow, pc, pq = LazyLibrary("pyarrow"), LazyLibrary("pyarrow.compute"), LazyLibrary("pyarrow.parquet")
+special, torch = LazyLibrary("scipy.special"), LazyLibrary("torch")
+
+
 def evaluator_of(convention: str) -> str:
     """Programs that compute the measures of a convention, with their versions."""
     used = ("ir_measures", "pytrec_eval-terrier") if convention == "trec" else ()

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from annot.base.errors import AnnotError, InputError, MissingInput
+from annot.base.libraries import pyarrow
 from annot.base.names import counted, sha256_of
 from annot.base.records import Paper, Query, Source
 from annot.store import facet_labels, papers
@@ -322,8 +323,6 @@ class RecordCorrections:
 
     def write(self) -> None:
         """Put the new records in the places of the old ones; killed half-way, the same command finishes."""
-        import pyarrow
-
         if self.tables:
             replace_papers(self._ws.corpus, pyarrow.concat_tables(self.tables, promote_options="default"))
 

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.array_files import integers_of, mask_of, numbers, strings_of, truths
-from annot.base.libraries import LazyLibrary
+from annot.base.libraries import pc, pyarrow
 from annot.base.records import Paper, grouped
 from annot.base.settings import CorpusSettings
 from annot.formats.cleaning import folded_id, normalised_title, work_text
 from annot.formats.paper_text import count_words
-
-pyarrow = LazyLibrary("pyarrow", "compute")
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Filters of a corpus: CSFCube's filters, and duplicates by id and, of records of libraries, by work.
@@ -180,7 +178,7 @@ class Tally:
 
     def know(self, paper_ids: Any, works: NDArray[np.uint64]) -> None:
         """Remember these other ids of papers; unknown papers are skipped. paper_ids: a pyarrow array."""
-        places = pyarrow.compute.index_in(paper_ids, value_set=self._all_ids())
+        places = pc.index_in(paper_ids, value_set=self._all_ids())
         valid = truths(places.is_valid())
         self._works.add(works[valid], numbers(places.drop_null()).astype(np.uint64))
 

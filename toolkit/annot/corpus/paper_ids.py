@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from annot.base.array_files import distinct_rows, integers_of, mask_of, numbers, strings_of
 from annot.base.errors import InputError
-from annot.base.libraries import LazyLibrary
+from annot.base.libraries import pc, pq, pyarrow
 from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
 from annot.base.records import Query
 from annot.corpus.corpus_filters import Tally, hashes_of
@@ -24,8 +24,6 @@ from annot.formats.judgements_file import FileJudgement
 from annot.store import citations, papers
 from annot.store.papers import known_ids
 from annot.study.workspace import read_manifest, write_file, write_manifest
-
-pyarrow = LazyLibrary("pyarrow", "compute", "parquet")
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Ids of papers in files: the paper that has an id in any spelling, and ids that the study does not have, which are
@@ -40,11 +38,11 @@ class PapersById:
         self.own = pyarrow.array(papers.paper_ids(corpus), pyarrow.string())
         """The ids of the papers, a pyarrow array."""
         tables = [citations.read_ids(path) for path in citations.id_files(corpus)]
-        present = [table.filter(pyarrow.compute.is_in(table["paper_id"], value_set=self.own)) for table in tables]
+        present = [table.filter(pc.is_in(table["paper_id"], value_set=self.own)) for table in tables]
         no_rows = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in ("paper_id", "id")})
         other_tables = pyarrow.concat_tables([no_rows, *present]).combine_chunks()
         self._others, self._papers = other_tables["id"].combine_chunks(), other_tables["paper_id"].combine_chunks()
-        self._bare = pyarrow.compute.replace_substring_regex(self._others, "^[a-z]+:", "")
+        self._bare = pc.replace_substring_regex(self._others, "^[a-z]+:", "")
 
     @property
     def has_other_ids(self) -> bool:
@@ -56,15 +54,13 @@ class PapersById:
         an OpenAlex id, or says its kind. ids: a pyarrow array of strings."""
         papers_found = self._papers_with_ids(ids)
         # Digits alone have no other spelling.
-        odd = pyarrow.compute.and_(papers_found.is_null(), pyarrow.compute.match_substring_regex(ids, "[^0-9]"))
-        spelled = pyarrow.compute.unique(ids.filter(odd))
+        odd = pc.and_(papers_found.is_null(), pc.match_substring_regex(ids, "[^0-9]"))
+        spelled = pc.unique(ids.filter(odd))
         if len(spelled):
             with_kinds = pyarrow.array([_id_with_kind(spelling) for spelling in spelled.to_pylist()], pyarrow.string())
-            with_kinds_found = pyarrow.compute.coalesce(self._papers_with_ids(with_kinds), with_kinds)
-            papers_found = pyarrow.compute.coalesce(
-                papers_found, with_kinds_found.take(pyarrow.compute.index_in(ids, value_set=spelled))
-            )
-        return pyarrow.compute.coalesce(papers_found, ids)
+            with_kinds_found = pc.coalesce(self._papers_with_ids(with_kinds), with_kinds)
+            papers_found = pc.coalesce(papers_found, with_kinds_found.take(pc.index_in(ids, value_set=spelled)))
+        return pc.coalesce(papers_found, ids)
 
     def paper_of(self, paper_id: str) -> str | None:
         """The id in the corpus of the paper that has this id, however it is spelled; None if no paper has it."""
@@ -83,11 +79,9 @@ class PapersById:
 
     def _papers_with_ids(self, ids: Any) -> Any:
         """The papers that have these ids, spelled as on record; null for an id of no paper."""
-        own_ids = self.own.take(pyarrow.compute.index_in(ids, value_set=self.own))
-        kinds, bare = (
-            self._papers.take(pyarrow.compute.index_in(ids, value_set=id_set)) for id_set in (self._others, self._bare)
-        )
-        return pyarrow.compute.coalesce(own_ids, kinds, bare)
+        own_ids = self.own.take(pc.index_in(ids, value_set=self.own))
+        kinds, bare = (self._papers.take(pc.index_in(ids, value_set=id_set)) for id_set in (self._others, self._bare))
+        return pc.coalesce(own_ids, kinds, bare)
 
 
 def _id_with_kind(text: str) -> str:
@@ -262,7 +256,7 @@ class RowWriter(ExitStack):
             places = np.repeat(np.arange(self._at, self._at + len(rows)), [len(row) for row in rows])
             table = pyarrow.table({"at": integers_of(places), "id": strings_of(chain.from_iterable(rows))})
             if self._writers[which] is None:
-                writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd")
+                writer = pq.ParquetWriter(path, table.schema, compression="zstd")
                 self._writers[which] = self.enter_context(writer)
             self._writers[which].write_table(table)
         self._at += len(known_papers)
@@ -305,7 +299,7 @@ class PendingIds:
         table = _rows_without_hashes(table, _hashed(citations.id_files(corpus), table["paper_id"]))
         if len(table):
             part = scratch / "ids.parquet"
-            pyarrow.parquet.write_table(table, part, compression="zstd")
+            pq.write_table(table, part, compression="zstd")
             _move_to_free_name(part, corpus / citations.IDS / content[:16])
         _vouch(corpus / citations.IDS_MANIFEST, citations.id_files(corpus), inputs={}, facts={})
 
@@ -325,14 +319,14 @@ class PendingIds:
                 if not len(new := _rows_without_hashes(table, known_hashes)):
                     continue
                 if writer is None:
-                    writer = pyarrow.parquet.ParquetWriter(part, table.schema, compression="zstd")
+                    writer = pq.ParquetWriter(part, table.schema, compression="zstd")
                     stack.enter_context(writer)
                 writer.write_table(new)
         place = corpus / citations.FOLDER / content[:16]
         if writer is not None:
             _move_to_free_name(part, place / "cited")
         if files := sorted(place.glob("*.parquet")):
-            n_rows = sum(pyarrow.parquet.read_metadata(path).num_rows for path in files)
+            n_rows = sum(pq.read_metadata(path).num_rows for path in files)
             sources = sorted(Path(name).name for name in names)
             about = (
                 json.dumps({"files": sources, "sha256": content, "kept": n_rows}, indent=2, ensure_ascii=False) + "\n"
@@ -353,7 +347,7 @@ class PendingIds:
     def _rows_of_papers(self, works: NDArray[np.uint64], path: Path) -> Any:
         """The rows with papers in place of records; rows that belong to no paper are left out."""
         # `read_table` imports pandas where that is installed.
-        table = pyarrow.parquet.ParquetFile(path).read()
+        table = pq.ParquetFile(path).read()
         owners = self._tally.owners(works)[numbers(table["at"])]
         table = table.filter(mask_of(owners >= 0))
         ids = self._tally.ids_at(owners[owners >= 0])

@@ -20,17 +20,13 @@ from itertools import zip_longest
 from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
 from types import NoneType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
+from typing import IO, Any, NamedTuple, TextIO, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near, shown
 from annot.base.records import Gold
-
-if TYPE_CHECKING:
-    from pyarrow.parquet import ParquetFile
-
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The one door for files that people give: their bytes, unpacked under a limit, and the encoding that these tell.
@@ -122,18 +118,18 @@ def check_unpacked(path: Path) -> None:
                 pass
 
 
-def open_parquet(path: Path, *, hint: str | None) -> ParquetFile:
+def open_parquet(path: Path, *, hint: str | None) -> Any:
     """The Parquet file, open. Raises InputError, with the hint, if it is none."""
-    import pyarrow
-    import pyarrow.parquet
+    # `annot status` reads no Parquet, and loads as few modules as it can.
+    from annot.base.libraries import pq, pyarrow
 
     try:
-        return pyarrow.parquet.ParquetFile(path)
+        return pq.ParquetFile(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: not a Parquet file: {error}", hint=hint) from None
 
 
-def parquet_file(path: Path) -> ParquetFile:
+def parquet_file(path: Path) -> Any:
     """A file of a person, open. Raises InputError also if it unpacks to too much."""
     file = open_parquet(path, hint=None)
     groups = range(file.metadata.num_row_groups)

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from annot.base.array_files import numbers as numbers_of
 from annot.base.array_files import strings_of
 from annot.base.errors import InputError
-from annot.base.libraries import LazyLibrary
+from annot.base.libraries import pc, pyarrow
 from annot.base.names import counted, near
 from annot.formats.corpora.pieces import Piece, read_lines
 from annot.formats.input_files import parquet_file
-
-pyarrow = LazyLibrary("pyarrow", "compute")
 
 ROWS = 2_000
 """The most rows of a block."""
@@ -123,7 +121,7 @@ def read_parquet(
             tally.note(f"{where}: {ids[keep[row]]}: no vector")
             del keep[row]
         lists = lists.drop_null()
-        widths = set(pyarrow.compute.list_value_length(lists).to_pylist())
+        widths = set(pc.list_value_length(lists).to_pylist())
         if len(widths) > 1:
             raise InputError(f"{where} and after: rows of {' and '.join(map(str, sorted(widths)))} numbers")
         if keep:
@@ -235,9 +233,6 @@ def read_word2vec_text(file: IO[bytes], count: int, dimensions: int) -> Words:
 
     Raises ValueError if they are not `count`.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     while count > 0:
         lines = [line.rstrip() for line in file.readlines(WORD_BLOCK)[:count]]
         if not lines:
@@ -248,6 +243,6 @@ def read_word2vec_text(file: IO[bytes], count: int, dimensions: int) -> Words:
         # Arrow reads numbers four times as fast as NumPy; its error is a ValueError, too.
         texts = pc.split_pattern(strings_of([b" ".join(numbers).decode()]), " ").flatten()
         with np.errstate(over="ignore"):
-            matrix = numbers_of(texts.cast(pa.float64())).astype(np.float32)
+            matrix = numbers_of(texts.cast(pyarrow.float64())).astype(np.float32)
         yield [word.decode(errors="replace") for word in words], matrix.reshape(len(lines), dimensions)
         count -= len(lines)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from annot.base.errors import InputError
+from annot.base.libraries import pyarrow
 from annot.base.names import sha256_of
 from annot.base.records import MANUAL, Advance, Paper, Pool, Ranking
 from annot.corpus import corpus_facts, corpus_filters
@@ -65,8 +66,6 @@ def near_duplicates(ws: Workspace, *, keep: bool, advance: Advance) -> NearDupli
 
 def sketches_of(group: RowGroups) -> corpus_filters.Sketches:
     """The sketches of one group of rows."""
-    import pyarrow
-
     table = pyarrow.Table.from_batches(papers.read_columns([group], ("title", "sentences", papers.PART_OF)))
     parts = [
         corpus_filters.sketch(*corpus_filters.shingles(batch.column("sentences")))
@@ -83,8 +82,6 @@ def sketches_of(group: RowGroups) -> corpus_filters.Sketches:
 
 def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.uint64]]:
     """The different shingles of some rows of a group."""
-    import pyarrow
-
     group, places = rows
     batches = papers.read_columns([group], ["sentences"])
     chosen = pyarrow.Table.from_batches(batches).take(places).column(0).combine_chunks()

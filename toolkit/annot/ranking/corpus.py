@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from annot.base.array_files import as_arrays, as_strings, numbers, places_of, strings_of
 from annot.base.errors import InputError
+from annot.base.libraries import pc, pyarrow
 from annot.base.parallel import in_threads
 from annot.formats.paper_text import terms_in
 
@@ -97,15 +98,13 @@ class Vocabulary:
 def tokenise(batches: Iterable[Any]) -> tuple[Strings, dict[Field, Stream]]:
     """Pieces and the streams of all papers, each read once. batches: record batches with the columns `title` and
     `sentences`."""
-    import pyarrow as pa
-
     titles, abstracts = _Builder(), _Builder()
     for batch in batches:
         title, sentences = batch.column("title"), batch.column("sentences")
         titles.add(title, np.ones(len(title), dtype=np.int64))
         abstracts.add(sentences.flatten(), numbers(sentences.value_lengths()))
     chunks = titles.encoded + abstracts.encoded
-    encoded = pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
+    encoded = pyarrow.chunked_array(chunks, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())).unify_dictionaries()
     pieces, number_of = in_order(encoded.chunk(0).dictionary if chunks else strings_of(()))
     ids = [number_of[numbers(chunk.indices)] for chunk in encoded.chunks]
     cut = len(titles.encoded)
@@ -119,9 +118,6 @@ def cutter(rule: Rule, *, english: bool) -> Callable[[str], list[str]]:
 
 def vocabulary(pieces: Strings, rule: Rule, *, english: bool = True) -> Vocabulary:
     """The tokens that these pieces give under `rule`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     find = cutter(rule, english=english)
     plain = pc.match_substring_regex(pieces, _ONE_TOKEN)
     tokens_of_pieces = [find(piece) for piece in pieces.filter(pc.invert(plain)).to_pylist()]
@@ -129,7 +125,7 @@ def vocabulary(pieces: Strings, rule: Rule, *, english: bool = True) -> Vocabula
     is_plain[numbers(pc.indices_nonzero(plain))] = True
     widths = np.ones(len(pieces), dtype=np.int64)
     widths[~is_plain] = [len(tokens) for tokens in tokens_of_pieces]
-    occurrences = pa.concat_arrays([pieces.filter(plain), strings_of(chain.from_iterable(tokens_of_pieces))])
+    occurrences = pyarrow.concat_arrays([pieces.filter(plain), strings_of(chain.from_iterable(tokens_of_pieces))])
     of_piece = np.concatenate([np.flatnonzero(is_plain), np.repeat(np.flatnonzero(~is_plain), widths[~is_plain])])
     encoded = occurrences.dictionary_encode()
     tokens, number_of = in_order(encoded.dictionary)
@@ -139,8 +135,6 @@ def vocabulary(pieces: Strings, rule: Rule, *, english: bool = True) -> Vocabula
 
 def in_order(strings: Strings) -> tuple[Strings, NDArray[np.int32]]:
     """Distinct strings in the order of their characters, and the new number of each."""
-    import pyarrow.compute as pc
-
     order = pc.array_sort_indices(strings)
     number_of = np.empty(len(strings), dtype=np.int32)
     number_of[numbers(order)] = np.arange(len(strings), dtype=np.int32)
@@ -169,9 +163,6 @@ class _Builder:
 
 def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
     """The pieces of all `texts` one after the other, as Arrow encodes them, and how many each text has."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     strange = pc.invert(pc.string_is_ascii(texts))
     if pc.any(strange, min_count=0).as_py():
         # What a letter becomes may depend on those around it, so these texts are lower-cased whole.
@@ -192,8 +183,8 @@ def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
         edges = np.sort(np.concatenate((edges, glued, glued)))
     starts, ends = edges[::2], edges[1::2]
     offsets = np.concatenate(([0], np.cumsum(ends - starts))).astype(np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.frombuffer(text, dtype=np.uint8)[within])]
-    encoded = pa.Array.from_buffers(pa.string(), len(starts), buffers).dictionary_encode()
+    buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(np.frombuffer(text, dtype=np.uint8)[within])]
+    encoded = pyarrow.Array.from_buffers(pyarrow.string(), len(starts), buffers).dictionary_encode()
     return encoded, np.diff(np.searchsorted(starts, bounds))
 
 
@@ -264,12 +255,10 @@ Arrays = Mapping[str, NDArray[Any]]
 def make_shard(batches: Iterable[Any], *, english: bool = True) -> dict[str, NDArray[Any]]:
     """The arrays of a shard. batches: record batches with the columns `paper_id`, `title` and `sentences`. english:
     cut tokens by the rules of English."""
-    import pyarrow as pa
-
     batches = list(batches)
     ids = [batch.column("paper_id") for batch in batches]
     pieces, streams = tokenise(batches)
-    arrays = as_arrays("paper_ids", pa.concat_arrays(ids) if ids else strings_of(()))
+    arrays = as_arrays("paper_ids", pyarrow.concat_arrays(ids) if ids else strings_of(()))
     arrays |= as_arrays("pieces", pieces) | ({} if english else {UNICODE: np.ones(1, np.int8)})
     for field, stream in streams.items():
         arrays |= {f"{field}_ids": stream.ids, f"{field}_sentences": stream.sentences}
@@ -343,9 +332,7 @@ class Statistics:
 
 def gather(shards: Sequence[Shard]) -> dict[str, NDArray[Any]]:
     """Arrays that a `Corpus` keeps of all its shards together. Raises InputError when two papers share an id."""
-    import pyarrow as pa
-
-    ids = pa.chunked_array([shard.paper_ids for shard in shards], pa.string())
+    ids = pyarrow.chunked_array([shard.paper_ids for shard in shards], pyarrow.string())
     distinct = ids.unique()
     if len(distinct) < len(ids):
         doubled = [entry["values"] for entry in ids.value_counts().to_pylist() if entry["counts"] > 1]
@@ -386,14 +373,10 @@ class Corpus:
     @cached_property
     def paper_ids(self) -> Strings:
         """Id of each row, read from the disk when it is asked for."""
-        import pyarrow as pa
-
-        return pa.chunked_array([shard.paper_ids for shard in self.shards], pa.string())
+        return pyarrow.chunked_array([shard.paper_ids for shard in self.shards], pyarrow.string())
 
     def rows(self, paper_ids: Sequence[str]) -> Rows:
         """The row of each paper. Raises InputError that names every paper outside the corpus."""
-        import pyarrow.compute as pc
-
         unknown = [paper_id for paper_id in dict.fromkeys(paper_ids) if paper_id not in self._row_of]
         unknown_ids = strings_of(unknown)
         for start, shard in zip(self.starts.tolist(), self.shards if unknown else (), strict=False):
@@ -497,10 +480,8 @@ class Corpus:
 
 def _merged(shards: Sequence[Shard], rule: Rule) -> dict[str, NDArray[Any]]:
     """The tokens of all shards in order, and the place of each shard's tokens among them, shard after shard."""
-    import pyarrow as pa
-
     tokens_of_shards = [shard.tokens(rule) for shard in shards]
-    encoded = pa.concat_arrays(tokens_of_shards).dictionary_encode()
+    encoded = pyarrow.concat_arrays(tokens_of_shards).dictionary_encode()
     tokens, number_of = in_order(encoded.dictionary)
     return as_arrays(f"{rule}_tokens", tokens) | {
         f"{rule}_places": number_of[numbers(encoded.indices)],

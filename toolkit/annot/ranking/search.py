@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annot.base.errors import InputError
+from annot.base.libraries import pyarrow
 from annot.base.parallel import Each, in_threads
 from annot.base.records import SCORE_DIGITS, Ranking, ScoredDoc, ranked
 from annot.ranking.corpus import BLOCK as ROWS_PER_BLOCK
@@ -126,9 +127,9 @@ def best_of_all(
 
 def best(ids: Strings, rows: NDArray[np.int64], scores: NDArray[np.float64], *, depth: int) -> Ranking:
     """The first `depth` of the documents `ids[rows]` under the tie rule."""
-    import pyarrow as pa
-
-    doc_ids = ids.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])).to_pylist()
+    doc_ids = ids.take(
+        pyarrow.Array.from_buffers(pyarrow.int64(), len(rows), [None, pyarrow.py_buffer(rows)])
+    ).to_pylist()
     return ranked(map(ScoredDoc, doc_ids, scores.tolist()))[:depth]
 
 

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from annot.base.array_files import numbers, strings_in, strings_of, write_header, written_whole
 from annot.base.errors import InputError, MissingInput
+from annot.base.libraries import pc
 from annot.base.names import counted, sha256_of
 from annot.base.parallel import Each, in_threads
 from annot.base.records import Ranking
@@ -100,8 +101,6 @@ def topics_without(vectors: Vectors, texts: Mapping[str, str]) -> set[str]:
 
 def rows_of(vectors: Vectors, names: Sequence[str]) -> dict[str, int]:
     """The row of each of these that has a vector."""
-    import pyarrow.compute as pc
-
     # With Arrow's own numbers: taking by NumPy's would import pandas.
     matches = pc.indices_nonzero(pc.is_in(vectors.ids, value_set=strings_of(names)))
     return dict(zip(vectors.ids.take(matches).to_pylist(), numbers(matches).tolist(), strict=True))
@@ -114,8 +113,6 @@ def nearest(
 
     queries: shape (queries, dimensions). depths: shape (queries,).
     """
-    import pyarrow.compute as pc
-
     ids, usable = vectors.ids, None
     if len(ids) != len(corpus) or not pc.all(pc.equal(ids, corpus)).as_py():
         if faults := _doubled(ids):
@@ -203,8 +200,6 @@ def load(folder: Path, *, hint: str, unread: bool = False) -> Vectors:
 
 
 def _faults(about: Any, ids: Strings, matrix: NDArray[Any], *, unread: bool) -> list[str]:
-    import pyarrow.compute as pc
-
     if not isinstance(about, dict):
         return [f"{ABOUT}: found {type(about).__name__}, expected an object"]
     faults = [

@@ -214,7 +214,7 @@ def _open_file(url: URL, *, create: bool, wait_seconds: float) -> Store:
         # For its owner alone; SQLite gives its log and index the same rights.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
-    if not readable_only and (create or path.stat().st_size > 0):
+    if not readable_only and (create or path.stat().st_size > 0) and not _has_write_ahead_log(path):
         _use_write_ahead_log(path, wait_seconds)
     return Store(engine, str(path), None)
 
@@ -313,6 +313,12 @@ def _begin_sqlite(connection: Connection) -> None:
     writes = bool(connection.get_execution_options().get(_WRITES))
     connection.exec_driver_sql(f"PRAGMA query_only = {'OFF' if writes else 'ON'}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _has_write_ahead_log(path: Path) -> bool:
+    """True if the file's header names the mode (SQLite, Database File Format, 1.3.3)."""
+    with path.open("rb") as file:
+        return file.read(20)[18:] == b"\2\2"
 
 
 def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:

@@ -14,22 +14,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annot.base.array_files import integers_of, lists_of, mask_of, numbers, strings_of, truths
 from annot.base.errors import InputError, MissingInput
+from annot.base.libraries import pc, pq, pyarrow
 from annot.base.names import counted, sha256_of
 from annot.base.parallel import in_threads
 from annot.base.records import Paper
 from annot.formats.input_files import open_parquet
-
-if TYPE_CHECKING:
-    import pyarrow
-    from numpy.typing import NDArray
-
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Files at a URL, for workers on other machines that do not see the study's folder.
@@ -157,16 +154,13 @@ def paper_ids(folder: Path) -> tuple[str, ...]:
     return tuple(paper_id for batch in _id_batches(folder) for paper_id in batch.column(0).to_pylist())
 
 
-def texts_of_papers(folder: Path) -> pyarrow.Table:
+def texts_of_papers(folder: Path) -> Any:
     """Every paper with its abstract as one text, in order: paper_id, title, year, sentences (how many), abstract, and
     part_of if there are passages."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     passages = [PART_OF] if count_passages(folder) else []
     names = ["paper_id", "title", "year", "sentences", *passages]
     tables = (open_papers(path).read(columns=names) for path in files_of(folder))
-    texts = pa.concat_tables([with_columns(table, names) for table in tables]).select(names)
+    texts = pyarrow.concat_tables([with_columns(table, names) for table in tables]).select(names)
     sentences = texts["sentences"]
     counted = texts.set_column(3, "sentences", pc.list_value_length(sentences))
     with_text = counted.append_column("abstract", pc.binary_join(sentences, " "))
@@ -223,11 +217,9 @@ def headings(folder: Path, ids: Iterable[str]) -> dict[str, str]:
 
 def rows_with(file: Any, column: str, values: Any, columns: list[str]) -> Iterator[Any]:
     """Rows of a Parquet file whose `column` has one of the values: a table from each group of rows."""
-    import pyarrow.compute
-
     for group in range(file.num_row_groups):
-        matches = pyarrow.compute.is_in(file.read_row_group(group, columns=[column]).column(0), value_set=values)
-        if pyarrow.compute.any(matches).as_py():
+        matches = pc.is_in(file.read_row_group(group, columns=[column]).column(0), value_set=values)
+        if pc.any(matches).as_py():
             yield file.read_row_group(group, columns=columns).filter(matches)
 
 
@@ -263,8 +255,6 @@ def beginnings(folder: Path, instead: Any = None, *, last: str | None = None) ->
 
 def _replaced(batch: Any, instead: Any) -> list[Any]:
     """The batch as record batches, with these rows in the places of those with their ids."""
-    import pyarrow
-
     if instead is None:
         return [batch]
     table = pyarrow.Table.from_batches([batch])
@@ -275,10 +265,7 @@ def _replaced(batch: Any, instead: Any) -> list[Any]:
 
 def with_rows_replaced(table: Any, rows: Any) -> Any:
     """The table with these rows, which have its columns, in the places of those with their ids."""
-    import pyarrow
-    import pyarrow.compute
-
-    places = pyarrow.compute.index_in(table.column("paper_id"), value_set=rows.column("paper_id").combine_chunks())
+    places = pc.index_in(table.column("paper_id"), value_set=rows.column("paper_id").combine_chunks())
     order, is_replaced = np.arange(len(table)), truths(places.is_valid())
     order[is_replaced] = len(table) + numbers(places.drop_null())
     return pyarrow.concat_tables([table, rows]).take(integers_of(order))
@@ -301,8 +288,6 @@ def _values(file: Any, name: str) -> int:
 
 def with_columns(batch: Any, names: Sequence[str]) -> Any:
     """The batch with a column of each name; a missing column is added empty."""
-    import pyarrow
-
     for name in names:
         if name not in batch.schema.names:
             batch = batch.append_column(name, pyarrow.nulls(len(batch), pyarrow.string()))
@@ -335,18 +320,15 @@ def _hash_of_all(hashes: ColumnHashes) -> str:
 
 
 def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memoryview]]:
-    import pyarrow
-    import pyarrow.compute
-
     valid = truths(column.is_valid())
     yield f"{prefix}valid", valid.astype(np.uint8).tobytes()
     if pyarrow.types.is_list(column.type):
-        lengths = _filled(pyarrow.compute.list_value_length(column))
+        lengths = _filled(pc.list_value_length(column))
         yield f"{prefix}lengths", numbers(lengths).astype("<i8").tobytes()
         yield from _buffers(column.flatten(), f"{prefix}items ")
     elif pyarrow.types.is_string(column.type):
-        filled = pyarrow.compute.fill_null(column, strings_of([""])[0])
-        yield f"{prefix}lengths", numbers(pyarrow.compute.binary_length(filled)).astype("<i8").tobytes()
+        filled = pc.fill_null(column, strings_of([""])[0])
+        yield f"{prefix}lengths", numbers(pc.binary_length(filled)).astype("<i8").tobytes()
         yield f"{prefix}values", _text_bytes(filled)
     else:
         yield f"{prefix}values", numbers(_filled(column)).astype("<i8").tobytes()
@@ -354,9 +336,7 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
 
 def _filled(integers: Any) -> Any:
     """The array with 0 for its nulls."""
-    import pyarrow.compute
-
-    return pyarrow.compute.fill_null(integers, integers_of(np.zeros(1, str(integers.type)))[0])
+    return pc.fill_null(integers, integers_of(np.zeros(1, str(integers.type)))[0])
 
 
 def _text_bytes(column: Any) -> memoryview:
@@ -376,10 +356,8 @@ def papers_in(batches: Iterable[Any]) -> Iterator[Paper]:
             yield Paper(**_NOT_READ | values)
 
 
-def paper_schema() -> pyarrow.Schema:
+def paper_schema() -> Any:
     """The columns of a file."""
-    import pyarrow
-
     text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
     types = (text, text, texts, pyarrow.int32(), texts, texts, text, text)
     may_be_empty = ("year", "labels", *OPTIONAL)
@@ -456,10 +434,8 @@ def groups_for(folder: Path, url: str, last: str | None = None) -> list[RowGroup
 
 def read_columns(groups: Iterable[RowGroups], columns: Sequence[str]) -> Iterator[Any]:
     """Record batches of a few thousand papers with these columns, in order."""
-    from pyarrow.parquet import ParquetFile
-
     for run in groups:
-        with ParquetFile(run.file) as file:
+        with pq.ParquetFile(run.file) as file:
             yield from file.iter_batches(
                 batch_size=ROWS_IN_GROUP,
                 row_groups=list(range(run.first, run.stop)),
@@ -483,8 +459,6 @@ def ids_at(folder: Path, places: Sequence[int]) -> dict[int, str]:
 
 def known_ids(folder: Path, candidates: Collection[str]) -> frozenset[str]:
     """Ids that papers of the corpus have, among these."""
-    import pyarrow.compute as pc
-
     values = strings_of(candidates)
     in_corpus: set[str] = set()
     for batch in _id_batches(folder):
@@ -519,8 +493,6 @@ _ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
 
 def table_of(papers: Sequence[Paper]) -> Any:
     """These papers with the columns of the corpus."""
-    import pyarrow
-
     schema = paper_schema()
     columns = {name: [getattr(paper, name) for paper in papers] for name in schema.names}
     return pyarrow.Table.from_arrays([_ARRAYS[name](values) for name, values in columns.items()], schema=schema)
@@ -543,11 +515,9 @@ class PaperWriter:
         self._writer: Any = None
 
     def __enter__(self) -> PaperWriter:
-        import pyarrow.parquet
-
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = _locked(self._temporary)
-        self._writer = pyarrow.parquet.ParquetWriter(self._file, paper_schema(), compression="zstd")
+        self._writer = pq.ParquetWriter(self._file, paper_schema(), compression="zstd")
         return self
 
     def add(self, paper: Paper) -> None:
@@ -586,13 +556,11 @@ class PaperWriter:
             self._file.close()
 
 
-def rewrite(path: Path, changed: Callable[[Any], Any], *, schema: pyarrow.Schema | None = None) -> None:
+def rewrite(path: Path, changed: Callable[[Any], Any], *, schema: Any = None) -> None:
     """Rewrite the file with each of its groups of rows as the function returns it; killed half-way it leaves the file
     unchanged. schema: of the tables that the function returns; None: that of the file."""
-    import pyarrow.parquet
-
     part, file = path.with_suffix(".rewritten"), open_papers(path)
-    with pyarrow.parquet.ParquetWriter(part, schema or file.schema_arrow, compression="zstd") as writer:
+    with pq.ParquetWriter(part, schema or file.schema_arrow, compression="zstd") as writer:
         for group in range(file.num_row_groups):
             if len(table := changed(file.read_row_group(group))):
                 writer.write_table(table)
@@ -632,9 +600,7 @@ def replace_papers(folder: Path, rows: Any) -> None:
 
 def _has_id(path: Path, ids: Any) -> NDArray[np.bool_]:
     """Mask of the papers of a file that have one of these ids, a pyarrow array."""
-    import pyarrow.compute
-
-    return truths(pyarrow.compute.is_in(open_papers(path).read(columns=["paper_id"]).column(0), value_set=ids))
+    return truths(pc.is_in(open_papers(path).read(columns=["paper_id"]).column(0), value_set=ids))
 
 
 def _in_columns(table: Any, schema: Any) -> Any:

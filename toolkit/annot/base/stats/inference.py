@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import UndefinedStatistic
+from annot.base.libraries import special
 from annot.base.names import counted, plural_of
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.values import Estimate, Interval, Share, Undefined
@@ -80,14 +81,12 @@ def t_tests(differences: Array) -> Array:
 
     Student 1908, The Probable Error of a Mean. Given besides the randomisation test, because papers report it.
     """
-    from scipy.special import stdtr
-
     n = differences.shape[1]
     spread = differences.std(axis=1, ddof=1) if n > 1 else np.zeros(len(differences))
     varies = spread > TIE * np.abs(differences).sum(axis=1)
     t = np.full(len(differences), np.nan)
     np.divide(differences.mean(axis=1) * math.sqrt(n), spread, out=t, where=varies)
-    return np.asarray(2 * stdtr(n - 1, -np.abs(t)))
+    return np.asarray(2 * special.stdtr(n - 1, -np.abs(t)))
 
 
 def tukey_tests(values: Array, pairs: Sequence[tuple[int, int]], *, permutations: int, seed: int) -> Array:
@@ -367,8 +366,6 @@ def _share(hits: Array, sizes: Array, clusters: Clusters, *, level: float) -> Sh
     observations, and with Student's t for the normal quantile (Dean and Pagano 2015, Journal of Survey Statistics and
     Methodology 3, 484-503). If all are hits, or none, the likeness within a unit is unknown: they count as independent.
     """
-    from scipy.special import stdtrit
-
     if not len(sizes):
         nothing = Undefined("there is nothing to count")
         return Share(0, 0, nothing, nothing)
@@ -381,7 +378,7 @@ def _share(hits: Array, sizes: Array, clusters: Clusters, *, level: float) -> Sh
     if 0 < count < n and variance > 0:
         # Each observation a unit of its own: n. All of a unit alike: as many as there are units.
         effective = min(effective, 1 + p * (1 - p) / variance)
-    low, high = map(float, wilson(p, effective, float(stdtrit(clusters.n - 1, 0.5 + level / 2))))
+    low, high = map(float, wilson(p, effective, float(special.stdtrit(clusters.n - 1, 0.5 + level / 2))))
     return Share(round(count), round(n), p, Interval(low, high, level, f"Wilson, clustered by {clusters.n} {units}"))
 
 
@@ -441,8 +438,6 @@ def jackknife_interval(
     Bootstrap, chapter 11), nan if it has no value. It is taken on the scale of Fisher's z, artanh of values between -1
     and 1, which has no ends (Fisher 1921, Metron 1, 3-32).
     """
-    from scipy.special import stdtrit
-
     n, middle, width = len(without), (least + most) / 2, (most - least) / 2
     if n < FEWEST_QUERIES:
         return too_few(n, unit=unit)
@@ -455,7 +450,7 @@ def jackknife_interval(
     error = math.sqrt((n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum()))
     if error <= TIE:
         return the_same(unit)
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
+    half = float(special.stdtrit(n - 1, 0.5 + level / 2)) * error
     method = f"jackknife over {n} {plural_of(unit)}, Fisher's z, Student's t"
     return Interval(middle + width * math.tanh(z - half), middle + width * math.tanh(z + half), level, method)
 
@@ -468,8 +463,6 @@ def mean_by_queries(
     queries, topics: of each value. The variance is the sum of squares of the units' contributions, times C / (C - 1)
     (Liang and Zeger 1986, Biometrika 73, 13-22).
     """
-    from scipy.special import stdtrit
-
     if not len(values):
         nothing = Undefined("no judgements")
         return Estimate(nothing, nothing)
@@ -477,7 +470,7 @@ def mean_by_queries(
     if clusters.n < FEWEST_QUERIES:
         return Estimate(mean, too_few(clusters.n, unit=clusters.unit))
     parts = clusters.summed((values - mean) / len(values))
-    half = float(stdtrit(clusters.n - 1, 0.5 + level / 2)) * math.sqrt(variance_of(parts))
+    half = float(special.stdtrit(clusters.n - 1, 0.5 + level / 2)) * math.sqrt(variance_of(parts))
     method = f"clustered by {clusters.n} {plural_of(clusters.unit)}, Student's t"
     return Estimate(mean, Interval(max(-most, mean - half), min(most, mean + half), level, method))
 
@@ -572,11 +565,9 @@ def _order_statistics(ordered: Array, level: float) -> tuple[float, float]:
     Between the k that contains it more often than `level` and the next, the ends are interpolated as Hettmansperger and
     Sheather 1986, Statistics and Probability Letters 4, 75-79.
     """
-    from scipy.special import bdtr
-
     n = len(ordered)
     # How often the k-th values from both ends hold the median, from k = 1.
-    coverage = [1 - 2 * float(bdtr(outside, n, 0.5)) for outside in range(n)]
+    coverage = [1 - 2 * float(special.bdtr(outside, n, 0.5)) for outside in range(n)]
     k = sum(chance >= level for chance in coverage)
     inwards = _step_to_next((coverage[k - 1] - level) / (coverage[k - 1] - coverage[k]), k, n)
     low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]
@@ -711,8 +702,6 @@ def ends_of_mean(values: Array, highest: Array, weight: Array, *, level: float) 
     hits and misses, with Student's t for the normal quantile, as for a share (`annot.base.stats.inference.share`). It
     encloses the mean itself. nan if a mean is not between 0 and 1, or `highest` if that is more.
     """
-    from scipy.special import stdtrit
-
     n, top = values.shape[-1], np.maximum(1.0, highest)
     n_all = n + 2 * weight
     mean = (values.sum(axis=-1) + weight * highest) / n_all
@@ -720,7 +709,7 @@ def ends_of_mean(values: Array, highest: Array, weight: Array, *, level: float) 
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.where((mean > 0) & (mean < top), mean / top, np.nan)
         effective = p * (1 - p) * top**2 / (squares / (n_all - 1) / n_all)
-        low, high = wilson(p, effective, float(stdtrit(n - 1, 0.5 + level / 2)))
+        low, high = wilson(p, effective, float(special.stdtrit(n - 1, 0.5 + level / 2)))
     observed = values.mean(axis=-1)
     return np.minimum(observed, top * low), np.maximum(observed, top * high)
 
@@ -732,11 +721,9 @@ def half_of_difference(values: Array, share: Array, highest: Array, weight: Arra
     The pseudo-topics are those on which one run reaches the end of the range and the other falls behind by `share`, so
     two runs that are nearly the same keep a narrow interval.
     """
-    from scipy.special import stdtrit
-
     n = values.shape[-1]
     squares = ((values - values.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1) + 2 * weight * (share * highest) ** 2
-    return np.asarray(stdtrit(n - 1, 0.5 + level / 2) * np.sqrt(squares / (n - 1) / n))
+    return np.asarray(special.stdtrit(n - 1, 0.5 + level / 2) * np.sqrt(squares / (n - 1) / n))
 
 
 def differing_share(a: Array, b: Array) -> Array:
@@ -784,25 +771,21 @@ MOST_UNITS = 100_000
 
 def power_of(n: int, effects: npt.ArrayLike, *, critical: float) -> float:
     """Probability that |t| of n units exceeds `critical`, the mean over `effects`: means in standard deviations."""
-    from scipy.special import nctdtr
-
     shift = np.abs(effects) * math.sqrt(n)
     # Where a tail is empty for all purposes, scipy has no value.
-    return float(np.mean(1 - np.nan_to_num(nctdtr(n - 1, shift, critical) - nctdtr(n - 1, shift, -critical))))
+    return float(
+        np.mean(1 - np.nan_to_num(special.nctdtr(n - 1, shift, critical) - special.nctdtr(n - 1, shift, -critical)))
+    )
 
 
 def critical_t(n: int, *, alpha: float) -> float:
     """Value of |t| of n units that a two-sided t test at `alpha` must exceed."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(n - 1, 1 - alpha / 2))
+    return float(special.stdtrit(n - 1, 1 - alpha / 2))
 
 
 def least_effect(n: int, *, critical: float) -> float:
     """Mean, in standard deviations, at which t of n units exceeds `critical` with probability `POWER`."""
-    from scipy.special import nctdtrinc
-
-    return float(nctdtrinc(n - 1, 1 - POWER, critical)) / math.sqrt(n)
+    return float(special.nctdtrinc(n - 1, 1 - POWER, critical)) / math.sqrt(n)
 
 
 def units_needed(effects: npt.ArrayLike, *, alpha: float, fewest: int = 2) -> int | None:
@@ -831,10 +814,8 @@ def effect_interval(effect: float, n: int, *, level: float, unit: str) -> Interv
     >>> round(found.low, 3), round(found.high, 3)
     (-0.028, 1.014)
     """
-    from scipy.special import nctdtrinc
-
     low, high = (
-        float(nctdtrinc(n - 1, tail, effect * math.sqrt(n))) / math.sqrt(n)
+        float(special.nctdtrinc(n - 1, tail, effect * math.sqrt(n))) / math.sqrt(n)
         for tail in ((1 + level) / 2, (1 - level) / 2)
     )
     return Interval(low, high, level, f"noncentral t over {n} {plural_of(unit)}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annot.base.errors import MOST_FAULTS, InputError
+from annot.base.libraries import pc, pq, pyarrow
 from annot.formats.corpora.bibtex import unicode_of
 from annot.formats.corpora.pieces import (
     BrokenRecord,
@@ -142,9 +143,6 @@ _EXPECTED = {int: "a whole number of at most 63 bits", str: "text"}
 def spread_rows(numbered: tuple[int, str], *, folder: Path, shares: int) -> tuple[PieceRead, Path]:
     """Spread the rows of a file over this many folders below `folder`, by their ids. numbered: the file and its number,
     which the order of the papers follows. Returns the counts, and the path of the rows that cannot be read."""
-    import pyarrow
-    import pyarrow.parquet
-
     number, name = numbered
     number_type, text = pyarrow.int64(), pyarrow.string()
     kinds = {"corpusid": number_type, "place": number_type, "title": text, "year": number_type, "abstract": text}
@@ -158,7 +156,7 @@ def spread_rows(numbered: tuple[int, str], *, folder: Path, shares: int) -> tupl
         if share not in writers:
             place = folder / f"{share:03d}"
             place.mkdir(exist_ok=True)
-            writers[share] = pyarrow.parquet.ParquetWriter(place / f"{number:05d}.parquet", schema)
+            writers[share] = pq.ParquetWriter(place / f"{number:05d}.parquet", schema)
         writers[share].write_table(pyarrow.Table.from_pylist(waiting.pop(share), schema))
 
     for place, record in json_records(read.piece):
@@ -193,12 +191,9 @@ def joined(piece: Piece) -> Records:
 
     A paper without an abstract has none, which the filters of the corpus count; an abstract without a paper is broken.
     """
-    import pyarrow.compute
-    import pyarrow.parquet
-
-    rows = pyarrow.parquet.read_table(piece.path)
-    papers = rows.filter(pyarrow.compute.is_valid(rows["title"])).drop_columns(["abstract"])
-    abstracts = rows.filter(pyarrow.compute.is_null(rows["title"])).select(["corpusid", "abstract"])
+    rows = pq.read_table(piece.path)
+    papers = rows.filter(pc.is_valid(rows["title"])).drop_columns(["abstract"])
+    abstracts = rows.filter(pc.is_null(rows["title"])).select(["corpusid", "abstract"])
     joined_table = papers.join(abstracts, "corpusid", join_type="left outer").sort_by("place")
     places = count(1)
     for batch in joined_table.to_batches(_ROWS):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from annot.base.errors import InputError
+from annot.base.libraries import pyarrow
 from annot.base.records import Paper
 from annot.formats.cleaning import is_plain, without_heading
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, encoding_fault, whole_file_piece
@@ -464,8 +465,6 @@ def row_groups(name: str) -> list[tuple[int, int | None]]:
 
 def parquet_rows(piece: Piece) -> Records:
     """The rows of a group; only the columns that mean something are read."""
-    import pyarrow
-
     file = parquet_file(Path(piece.path))
     columns = [*fields_of_columns(tuple(file.schema_arrow.names))]
     stop = file.metadata.num_row_groups if piece.stop is None else piece.stop

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.libraries import torch
 from annot.base.records import Advance, Paper
 from annot.base.stats.arrays import Matrix
 from annot.ranking.search import Metric
@@ -53,7 +54,6 @@ def load(folder: Path, device: str | None = None, *, half: bool = False) -> Load
     Raises MissingInput without the libraries, InputError if the folder or the device is not usable.
     """
     prepare_libraries(folder)
-    import torch
     from transformers import AutoModel, AutoTokenizer
 
     place = usable_device(device)
@@ -69,8 +69,6 @@ def load(folder: Path, device: str | None = None, *, half: bool = False) -> Load
 
 def usable_device(name: str | None) -> Any:
     """The torch device of this name; None is a GPU where there is one. Raises InputError if it cannot be used."""
-    import torch
-
     try:
         device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
         torch.zeros(1, device=device)
@@ -141,8 +139,6 @@ def tokens_in_context(loaded: LoadedModel, paper: Paper) -> InContext:
 
 def pooled(loaded: LoadedModel, batch: Sequence[Sequence[int]], reading: Reading) -> Any:
     """A vector for each list of tokens, a tensor of shape (batch, dimensions): `cls`, `pooler` or `mean`."""
-    import torch
-
     states = _states(loaded, batch)
     if reading == "pooler":
         return states.pooler_output
@@ -159,8 +155,6 @@ def sentence_means(loaded: LoadedModel, batch: Sequence[InContext]) -> list[Any]
 
     A sentence without a token has zeros.
     """
-    import torch
-
     means_of_papers = []
     for rows, (_, spans) in zip(_states(loaded, [tokens for tokens, _ in batch]).last_hidden_state, batch, strict=True):
         means = [rows[span.start : span.stop].mean(dim=0) if len(span) else torch.zeros_like(rows[0]) for span in spans]
@@ -174,8 +168,6 @@ def _plain(tokenizer: Any, text: str) -> list[int]:
 
 
 def _states(loaded: LoadedModel, batch: Sequence[Sequence[int]]) -> Any:
-    import torch
-
     widest = max(map(len, batch))
     tokens = torch.full((len(batch), widest), loaded.tokenizer.pad_token_id or 0)
     mask = torch.zeros((len(batch), widest), dtype=torch.long)
@@ -188,8 +180,6 @@ def _states(loaded: LoadedModel, batch: Sequence[Sequence[int]]) -> Any:
 
 def _mixed(path: Path, model: Any) -> Any:
     """Put the weights of the checkpoint into the model; returns the softmax of its mix of layers."""
-    import torch
-
     try:
         stored = torch.load(path, map_location="cpu", weights_only=True)
         mix = torch.softmax(stored.pop("bert_layer_weights.weight"), dim=1)[0]
@@ -317,8 +307,6 @@ def _read_in_batches(
     lengths: Sequence[int], size: int, read: Callable[[Sequence[int]], Iterable[Matrix]], advance: Advance
 ) -> list[Matrix]:
     """Results of `read` for each place; texts of like length are read together."""
-    import torch
-
     order = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
     vectors: dict[int, Matrix] = {}
     for start in range(0, len(order), size):
