@@ -22,6 +22,7 @@ from annot.study.provenance import has_letter, is_current, read_made, states_of
 from annot.study.workspace import Workspace
 
 if TYPE_CHECKING:
+    from annot.judging.states import StudyState
     from annot.study.shown_versions import ShownChange
 
 TRAIN: StoredRound = "train"
@@ -407,10 +408,7 @@ class Stage:
         current |= {"backup": self._current("backup")}
         judged_by = Counter(judgement.pair for judgement in self.outcome.judgements)
         current["agreement"] |= max((self.plain.most, *judged_by.values())) < 2  # no two people
-        # Imported once all grades are there, as for the qrels.
-        from annot.judging.states import remembered_findings
-
-        states = [state for state in remembered_findings(self.ws, self.states) if state.refused]
+        states = self._refusing()
         current |= {state.product: False for state in states if state.product}
         old_runs = tuple(self._old_runs())
         # A run whose file is gone is made again first; faults of the others are named after that.
@@ -425,6 +423,13 @@ class Stage:
             questions=n if isinstance(n := datasheet.get("open"), int) else 0,
             release=folder if written else "FOLDER",
         )
+
+    def _refusing(self) -> list[StudyState]:
+        """The states that the study is in and in which there is no release."""
+        # Imported once all grades are there, as for the qrels.
+        from annot.judging.states import remembered_findings
+
+        return [state for state in remembered_findings(self.ws, self.states) if state.refused]
 
     def _qrels_hold(self) -> bool:
         # Imported once all grades are there: until then the next step needs none of these modules.
