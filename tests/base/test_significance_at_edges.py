@@ -90,7 +90,7 @@ def test_tau_needs_two_things_that_do_not_all_tie() -> None:
 @pytest.mark.parametrize("at_once", [1, 12, 50, 10_000])
 def test_tukeys_test_counts_the_observed_shuffle(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     same = np.ones((3, 2))
-    monkeypatch.setattr(inference, "_AT_ONCE", at_once)
+    monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", at_once)
     assert tukey_tests(same, [(0, 1)], permutations=9, seed=0).tolist() == [1.0]
     # Twelve units that agree: one shuffle in 2048 is as far, and nine hardly ever hold it.
     apart = np.array([[1.0, 0.0]] * 12)

@@ -123,9 +123,7 @@ def agreements(
     )
 
 
-def behind_people(
-    queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale, name: str = COMPARED_BY
-) -> Estimate:
+def behind_people(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
     """Lead of the opinion's agreement with the assessors of a pair over theirs with each other; below 0 if it is worse.
 
     On the pairs with two assessors and an opinion. The interval is the jackknife's over whole topics.
@@ -135,13 +133,13 @@ def behind_people(
     if model is None or people is None:
         nothing = Undefined(NOT_JUDGED_TWICE)
         return Estimate(nothing, nothing)
-    values = [pooled.value(name, scale.grades) for pooled in (model, people)]
+    values = [pooled.value(COMPARED_BY, scale.grades) for pooled in (model, people)]
     for value in values:
         if isinstance(value, Undefined):
             return Estimate(value, value)
     lead = float(values[0]) - float(values[1])  # type: ignore[arg-type]
-    without = model.left_out(name, scale.grades) - people.left_out(name, scale.grades)
-    most = 2 * ends_of(name)[1]
+    without = model.left_out(COMPARED_BY, scale.grades) - people.left_out(COMPARED_BY, scale.grades)
+    most = 2 * ends_of(COMPARED_BY)[1]
     return Estimate(
         lead, jackknife_interval(lead, without, level=scale.level, least=-most, most=most, unit=model.clusters.unit)
     )

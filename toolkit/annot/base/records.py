@@ -459,9 +459,7 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     groups: defaultdict[K, list[V]] = defaultdict(list)
     for key, value in pairs:
         groups[key].append(value)
-    # From here on a key that is not there is an error, as in any dict.
-    groups.default_factory = None
-    return groups
+    return dict(groups)
 
 
 def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -189,12 +190,18 @@ def _placeholders(entry: Entry) -> set[str]:
 
 def _read(path: Any) -> dict[str, dict[str, Entry]]:
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {table: {key: _entry_of(value) for key, value in lines.items()} for table, lines in tables.items()}
+        return _tables(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not valid TOML: {error}", hint="save it as UTF-8 text") from None
     except (AttributeError, TypeError):
         raise InputError(f"{path}: expected tables of texts, as in the file of English") from None
+
+
+@cache
+def _tables(text: str) -> dict[str, dict[str, Entry]]:
+    # Each page of guidelines asks for them.
+    tables = tomllib.loads(text)
+    return {table: {key: _entry_of(value) for key, value in lines.items()} for table, lines in tables.items()}
 
 
 def _entry_of(value: Any) -> Entry:

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Annotated, Any, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -308,6 +307,9 @@ def write_topics(topics: Iterable[Topic]) -> str:
     Characters that XML does not have are left out. There is no XML declaration, as in TREC's own files: some readers
     decode a file first, and then refuse one.
     """
+    # It brings a client of HTTP, for documents elsewhere.
+    from xml.sax.saxutils import escape, quoteattr
+
     lines = ["<topics>"]
     for topic in sorted(topics, key=lambda topic: topic.topic_id):
         lines.append(f"  <topic number={quoteattr(topic.topic_id)}>")

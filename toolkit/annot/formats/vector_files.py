@@ -17,7 +17,6 @@ from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.base.libraries import pc, pyarrow
 from annot.base.names import counted, near
-from annot.formats.corpora.pieces import Piece, read_lines
 from annot.formats.input_files import parquet_file
 
 ROWS = 2_000
@@ -150,6 +149,9 @@ def read_s2_vectors(path: Path, papers: Collection[str], tally: RowCounts) -> It
 
     Raises InputError when the file is broken off, or names another space than one read before.
     """
+    # Most commands know this module, and few read such a file.
+    from annot.formats.corpora.pieces import Piece, read_lines
+
     if dataset := _DATASET.search(str(path)):
         tally.name_space(SPACES[dataset[1]], str(path))
     ids: list[str] = []

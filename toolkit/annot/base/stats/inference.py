@@ -47,8 +47,6 @@ def generator(seed: int, *key: str) -> Generator:
 
 TIE = 1e-12
 """Share of their size up to which two sums are equal: sums of the same numbers in another order differ by rounding."""
-_AT_ONCE = 4_000_000
-"""Numbers in memory at once while permutations are counted; does not change results."""
 
 
 def randomisation_tests(differences: Array, *, exact_up_to: int, permutations: int, seed: int) -> Array:
@@ -103,9 +101,8 @@ def tukey_tests(values: Array, pairs: Sequence[tuple[int, int]], *, permutations
     observed = differences - TIE * np.abs(values).sum()
     draw = generator(seed, "tukey")
     hits = np.zeros(len(pairs), dtype=np.int64)
-    step = max(1, _AT_ONCE // (n * k))
-    for start in range(0, permutations, step):
-        shuffled = np.broadcast_to(values, (min(step, permutations - start), n, k))
+    for lot in _lots(permutations, n * k):
+        shuffled = np.broadcast_to(values, (len(lot), n, k))
         ranges = np.ptp(draw.permuted(shuffled, axis=2).sum(axis=1), axis=1)
         hits += (ranges[:, None] >= observed).sum(axis=0)
     return np.asarray((hits + 1) / (permutations + 1))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from annot.base import records
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, percent
+from annot.base.names import check_name, counted
 from annot.base.plugins import loaded
 from annot.base.records import Judgement, Qrel, Ranking, ScoredDoc
 from annot.base.settings import Convention
@@ -786,24 +786,6 @@ class OpinionEffect:
     other_texts: int = 0
     """Pairs on which the model read another version of a text than they are judged on."""
 
-    @property
-    def told(self) -> str:
-        """Sentence about the effect, without its full stop."""
-        if not self.pairs:
-            return (
-                f"the opinion of {self.name} predicts nothing, because the model was not asked in time about whole "
-                "pools of several topics; the rankings alone predict"
-            )
-        change, figure = (self.level, "a run") if self.difference is None else (self.difference, "a difference")
-        if change is None:
-            return f"the opinion of {self.name} and the rankings predict"
-        much = percent(abs(change), 0)
-        compared = "as wide as" if much == "0%" else f"{much} {'narrower' if change < 0 else 'wider'} than"
-        return (
-            f"with the opinion of {self.name} as prediction, the interval of {figure} is {compared} with the rankings "
-            "alone"
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class SampleCost:
@@ -835,8 +817,3 @@ class SampleCost:
     def too_empty(self) -> bool:
         """True if so many queries are empty that intervals hold less often than they say."""
         return self.empty > MOST_EMPTY * self.queries
-
-    @property
-    def sentence_on_empty(self) -> str:
-        """Sentence about empty queries, without its full stop."""
-        return f"no drawn document is relevant in {self.empty} of {counted(self.queries, 'query')}"
