@@ -207,7 +207,7 @@ HOSTILE = {
     "a column is missing": Hostile(row(lambda row: row.pop("origin") and None), "no field 'origin'"),
     "a row that is a list": Hostile(row(list), "facet_labels.jsonl:1: found ["),
     "a value that is a table": Hostile(row(lambda row: row.update(labels={})), "labels: found {}"),
-    "half a letter": Hostile(row(lambda row: row.update(labels="\ud800")), "facet_labels.jsonl:1: labels: found"),
+    "half a letter": Hostile(row(lambda row: row.update(labels="\ud800")), "facet_labels.jsonl:1: labels: "),
     "no JSON where some is": Hostile(row(lambda row: row.update(sentences="[1"), "query"), "query.jsonl:1: sent"),
     "a number beyond all": Hostile(row(lambda row: row.update(seed=1 << 80), "pool"), "seed: found 12089"),
     "more than the manifest says": Hostile(bomb, "not a file of 10 bytes"),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+import sys
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -247,6 +250,34 @@ def test_a_version_that_is_added_twice_is_there_once(second: Workspace) -> None:
         assert {doc_id for addition in grown.additions for doc_id in addition.documents} == {*NEW, "late-1"}
 
 
+@pytest.mark.postgres
+def test_two_additions_at_once_on_a_server_make_one_version_of_both(
+    ws: Workspace, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process has papers of its own; the second waits for the first, and continues its version."""
+    annot_done("backup", str(tmp_path / "study.zip"), folder=ws.root)
+    monkeypatch.setenv("ANNOT_DATABASE", postgres_url)
+    annot_done("restore", str(tmp_path / "study.zip"), "shared", folder=tmp_path)
+    shared = Workspace.open(tmp_path / "shared")
+    files = [six(shared), six(shared, ["late-1", "late-2"])]
+    command = [sys.executable, "-c", "from annot.cli.main import run; run()", "corpus", "add"]
+    words = ["--version", "2027", "--first", "2026", "--reason", "May", "--wait", "300"]
+    started = [
+        subprocess.Popen([*command, file.name, *words], cwd=shared.root, stderr=subprocess.PIPE, text=True)
+        for file in files
+    ]
+    ended = [(process.communicate(timeout=300)[1], process.returncode) for process in started]
+    assert [code for _, code in ended] == [0, 0], ended
+    with shared.reading() as session:
+        assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]
+    ids = [paper.paper_id for paper in read_papers(shared.corpus)]
+    assert sorted(ids[-8:]) == sorted([*NEW, "late-1", "late-2"])
+    grow(shared)
+    for grown in pools_of(shared).values():
+        assert {doc_id for addition in grown.additions for doc_id in addition.documents} <= {*ids[-8:]}
+    assert drawn_pools.replay(shared, advance=quietly).differences == {}
+
+
 def test_without_pools_all_documents_are_of_the_first_version(tmp_path: Path) -> None:
     ws = copied(DEMO, "queried", tmp_path / "study")
     with pytest.raises(InputError, match="there are no pools yet"):
@@ -276,7 +307,7 @@ def test_all_are_ranked_once_as_deep_as_enough_new_documents_usually_are() -> No
     assert sorted(named) == sorted(settings) == ["2/bm25", f"2/{CITED}"]
 
 
-def test_pools_from_a_file_say_how_they_grow(tmp_path: Path) -> None:
+def test_pools_from_a_file_say_how_they_grow_by_a_method_or_by_a_second_file(tmp_path: Path) -> None:
     annot_done("init", "study", "--kind", "questions", folder=tmp_path)
     ws = Workspace.open(tmp_path / "study")
     texts = (
@@ -297,11 +328,24 @@ def test_pools_from_a_file_say_how_they_grow(tmp_path: Path) -> None:
         "corpus add new.jsonl --version 2 --reason May",
     ):
         said = annot_done(*words.split(), folder=ws.root)
-    assert said.next[:2] != ["pool", "--grow"]
+    assert said.next == ["import", "FILE", "--as", "judgements"]
     grown = annot_done("pool", "--grow", folder=ws.root)
     command = 'annot pool add --method abs_bm25 --depth NUMBER --grow --reason "WHY"'
     assert "1 pool came from a file without the rule by which it was drawn, and does not grow" in grown.stderr
     assert command in grown.message()
+    other = Workspace.open(copytree(ws.root, tmp_path / "other"))
     annot_done(*shlex.split(command.replace("NUMBER", "4"))[1:], folder=ws.root)
     assert {entry.doc_id for entry in pools_of(ws)["q1"].entries} == {"d0", "d1", "d2", "d3"}
     assert "came from a file" not in annot_done("pool", "--grow", folder=ws.root).stderr
+    # The qrels of the first version stay as they were.
+    (other.root / "second.csv").write_text("query_id,doc_id,assessor,grade\nq1,d3,ann,1\nq1,d2,ann,1\n")
+    said = annot_done("import", "--as", "judgements", "second.csv", folder=other.root)
+    assert {entry.doc_id for entry in pools_of(other)["q1"].entries} == {"d0", "d1", "d2", "d3"}
+    assert said.next == ["qrels"]
+    assert "came from a file" not in annot_done("pool", "--grow", folder=other.root).stderr
+    annot_done("qrels", folder=other.root)
+    assert [
+        [line.split()[2] for line in (other.exports / name).read_text().splitlines()]
+        for name in ("qrels-1.txt", "qrels.txt")
+    ] == [["d0", "d1"], ["d0", "d1", "d2", "d3"]]
+    annot_done("check", "pools", folder=other.root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from annot.base.errors import FindingError, InputError
 from annot.base.records import Judgement
 from annot.publishing.release import released_files
 from annot.steps import publish
-from annot.store.answers import JUDGEMENTS, SourcedJudgement
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedJudgement
 from annot.store.papers import read_papers
 from annot.store.people import read_assignments
 from annot.study.workspace import Workspace
@@ -192,3 +193,37 @@ def test_a_version_that_is_not_judged_is_refused_and_those_before_are_the_same_b
     assert files_of(tmp_path / "out") == files_of(both)
     said = annot("evaluate", folder=ws.root)
     assert (said.exit_code, "ranks version 2" in said.message()) == (2, True)
+
+
+def test_an_old_grade_that_changes_later_keeps_the_earlier_version_from_being_released_anew(
+    grown: Workspace, both: Path, tmp_path: Path
+) -> None:
+    """Its qrels stay, and what was released of it; later versions have the new grade."""
+    ws = Workspace.open(Path(shutil.copytree(grown.root, tmp_path / "study")))
+    with ws.writing() as session:
+        settled = {sourced.record.pair for sourced in ADJUDICATIONS.current(session)}
+        kept = [line.split() for line in ws.qrels_of("1").read_text().splitlines()]
+        query, _, doc_id, grade = next(row for row in kept if (row[0], row[2]) not in settled)
+        changed = [
+            sourced._replace(record=replace(sourced.record, grade=(int(grade) + 1) % 3))
+            for sourced in JUDGEMENTS.read(session)
+            if sourced.record.pair == (query, doc_id)
+        ]
+        JUDGEMENTS.record(session, changed, recorded_at="2031-02-01T00:00:00+00:00")
+    annot_done("qrels", folder=ws.root)
+    old = f"{query} 0 {doc_id} {grade}"
+    for file, has in ((ws.qrels_of("1"), True), (ws.qrels, False)):
+        assert (old in file.read_text().splitlines()) is has
+    with pytest.raises(FindingError) as raised:
+        release(ws, tmp_path / "out")
+    (fault,) = (fault for fault in raised.value.faults if "qrels-1.txt" in fault)
+    assert "take the new grades back, or release a later version: --corpus" in fault
+    assert not (tmp_path / "out").exists()
+    release(ws, tmp_path / "out", corpus="2")
+    before = Path(shutil.copytree(both, tmp_path / "both"))
+    release(ws, before)
+    found = files_of(before)
+    assert {
+        path for path, content in files_of(both).items() if path.startswith("1/") and content != found[path]
+    } == set()
+    assert old not in found["2/qrels.txt"].decode().splitlines()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytrec_eval
@@ -28,6 +29,7 @@ from annot.store.pools import (
     queries_by_id,
     read_corpus_versions,
     read_pools,
+    read_queries,
     read_rankings_sha256,
     read_withdrawn,
     replace_pools,
@@ -36,7 +38,8 @@ from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 from small_study import LABELS
 from study_stages import quietly
-from worlds import QUERY, Pair, World
+from test_labels_round import corrected
+from worlds import PEOPLE, QUERY, Pair, World
 
 NEW = "late-1"
 SECOND = VersionWanted("2027", "2026", "snapshot of May")
@@ -216,6 +219,53 @@ def test_a_withdrawn_query_paper_keeps_its_queries_and_a_withdrawn_paper_stays_s
         assert documents_by_query(session)[query] == tuple(doc_id for _, doc_id in second.pairs)
 
 
+def test_an_open_task_of_labels_stays_with_the_query_of_a_withdrawn_paper(planned: World) -> None:
+    """The queries about the paper stay, and so do their sentences and who corrects their labels; a document of the
+    pools that is withdrawn with it changes nothing of that."""
+    planned.push("labels", assessor=("a1",))
+    (task,) = planned.studio.tasks_of(planned.project("a1", "labels"))
+    gone = ["p1", planned.pairs[0][1]]
+    found = withdraw(planned.ws, gone, reason="retracted", version=VersionWanted("2", None), dry_run=False)
+    assert (found.queries, found.pairs) == ((QUERY,), 1)
+    again = planned.push("labels", assessor=("a1",))
+    assert [(row.planned, row.sent, row.withdrawn) for row in again.projects] == [(1, 0, 0)]
+    assert [kept["id"] for kept in planned.studio.tasks_of(planned.project("a1", "labels"))] == [task["id"]]
+    planned.studio.annotate(task["id"], corrected("background", "method", "method"), email=PEOPLE["a1"])
+    (row,) = planned.pull("labels").assessors
+    assert (row.judged, row.lost) == (1, 0)
+    with planned.ws.reading() as session:
+        assert [query.sentences for query in read_queries(session)] == [(1, 2)]
+
+
+def test_the_sheet_of_errors_has_no_withdrawn_document_but_the_words_on_it(sent: World) -> None:
+    """All documents are relevant, so that runs have some far down; the lead has said of one error what kind it is, and
+    not yet of another."""
+    for name in ("a1", "a2"):
+        sent.judge(name, dict.fromkeys(sent.pairs, 3))
+    sent.pull()
+    done = partial(annot_done, folder=sent.folder)
+    done("qrels")
+    done("run", "fabs_tfidf", "fabs_bm25")
+    done("errors")
+    path = sent.ws.root / "errors.csv"
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    said, unsaid, *_ = rows
+    text = path.read_text(encoding="utf-8-sig")
+    line = next(line for line in text.splitlines() if said["doc_id"] in line.split(",")[1])
+    path.write_text(text.replace(line, line.replace(",,", ",salient aspects,", 1)), encoding="utf-8")
+    gone = [said["doc_id"], unsaid["doc_id"]]
+    withdraw(sent.ws, gone, reason="retracted", version=VersionWanted("2", None), dry_run=False)
+    done("qrels")
+    done("errors")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        after = {row["doc_id"]: row for row in csv.DictReader(file)}
+    assert unsaid["doc_id"] not in after
+    kept = after[said["doc_id"]]
+    assert (kept["kind"], kept["grade"], kept["irrelevant_near_the_top"]) == ("salient aspects", "", "")
+    assert after.keys() == {row["doc_id"] for row in rows} - {unsaid["doc_id"]}
+
+
 def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_scores(judged: World) -> None:
     """The scores of the earlier version are those of pytrec_eval on its qrels."""
     judged.push("adjudication")
@@ -281,7 +331,7 @@ def test_runs_of_several_versions_are_never_compared_and_each_version_has_its_sc
     assert "are not in" not in done("evaluate", "exports/runs/2026/fabs_bm25.run", *of_2026).stderr
     assert "are not in" not in done("evaluate", "fabs_bm25", "--qrels", "exports/qrels.txt").stderr
     mixed = annot("evaluate", "exports/runs/2026/fabs_tfidf.run", "fabs_bm25", *of_2026, folder=judged.folder)
-    assert (mixed.exit_code, "runs of several versions" in mixed.message()) == (2, True)
+    assert (mixed.exit_code, "runs of other versions" in mixed.message()) == (2, True)
     # The document is withdrawn now: the qrels of this year do not have it, and the run still ranks it.
     withdraw(judged.ws, [NEW], reason="retracted", version=VersionWanted(), dry_run=False)
     done("qrels")
@@ -369,14 +419,9 @@ def test_a_withdrawal_that_was_killed_is_finished_and_two_at_once_are_one(
     with sent.ws.reading() as session:
         assert read_withdrawn(session) == {}
 
-    def after_another(*args: Any, **how: Any) -> versions.BegunVersion | None:
-        monkeypatch.undo()
-        assert again().documents == (doc_id,)
-        return versions.begin_version(*args, **how)
-
-    monkeypatch.setattr(versions, "begin_version", after_another)
-    second = again()
-    assert (second.documents, second.known) == ((), (doc_id,))
+    with ThreadPoolExecutor(2) as pool:
+        both = [future.result() for future in [pool.submit(again) for _ in range(2)]]
+    assert sorted((found.documents, found.known) for found in both) == [((), (doc_id,)), ((doc_id,), ())]
     with sent.ws.reading() as session:
         assert [*read_withdrawn(session)] == [doc_id]
         assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]

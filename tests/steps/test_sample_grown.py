@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +45,13 @@ def topped_up(pool: Pool) -> Pool:
     return extend(pool, addition, {"new": NEW}, excluded=())
 
 
+def with_new_documents(pool: Pool) -> Pool:
+    """The pool with the new documents of a version, of which both of its methods draw all."""
+    addition = Addition(2, GROWN, 30, (), "snapshot of May", None, None, "2027")
+    rankings_of = {f"2027/{method}": NEW[: len(LATE)] for method in ("abs_tfidf", "title_tfidf")}
+    return extend(pool, addition, rankings_of, excluded=())
+
+
 def top_up(ws: Workspace, *topic_ids: str) -> None:
     with ws.writing() as session:
         current = pools.read_pools(session)
@@ -73,9 +81,12 @@ def ws(tmp_path: Path) -> Workspace:
     return pooled(tmp_path)
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_estimates_after_a_top_up_have_no_bias_over_redraws(whole: bool) -> None:
-    """whole: the pools were judged whole, and of what came later a sample."""
+@pytest.mark.parametrize(
+    ("whole", "later"), [(False, topped_up), (True, topped_up), (False, with_new_documents), (True, with_new_documents)]
+)
+def test_estimates_of_a_pool_that_grew_have_no_bias_over_redraws(whole: bool, later: Callable[[Pool], Pool]) -> None:
+    """whole: the pools were judged whole, and of what came later a sample; later: by a top-up, or with a version of the
+    corpus."""
     query = QUERIES[0]
     pool, topic = pool_of(query.topic_id), query.topic_id
     grades = {doc_id: grade_of(query.query_id, doc_id) for doc_id in (*DOCUMENTS, *LATE)}
@@ -85,7 +96,7 @@ def test_estimates_after_a_top_up_have_no_bias_over_redraws(whole: bool) -> None
     for seed in range(200):
         design = SampleDesign(0.33, "query", 0.05, 1.0, seed, "")
         before = None if whole else sample_of({topic: pool}, [query], design=design, before=None)
-        after = sample_of({topic: topped_up(pool)}, [query], design=design, before=before, whole=kept)
+        after = sample_of({topic: later(pool)}, [query], design=design, before=before, whole=kept)
         pi = {doc_id: one.probability for (_, doc_id), one in after.pairs.items()}
         certain = {doc_id for doc_id in DOCUMENTS if pi[doc_id] == 1}
         known = {doc_id: grades[doc_id] for (_, doc_id), one in after.pairs.items() if one.drawn}
@@ -258,9 +269,7 @@ def test_a_new_version_gets_probabilities_of_its_own_and_the_earlier_one_keeps_i
     assert then.sampled is not None
     begin_version(ws, VersionWanted("2027", "2026", "snapshot of May"), changed=1, dry_run=False)
     with ws.writing() as session:
-        addition = Addition(2, GROWN, 30, (), "snapshot of May", None, None, "2027")
-        rankings_of = {f"2027/{method}": NEW[: len(LATE)] for method in ("abs_tfidf", "title_tfidf")}
-        grown = [extend(pool, addition, rankings_of, excluded=()) for pool in pools.read_pools(session).values()]
+        grown = [with_new_documents(pool) for pool in pools.read_pools(session).values()]
         pools.replace_pools(session, grown, rankings_sha256={pool.topic_id: "abc" for pool in grown})
     judged(ws, share=None)
     after = on_record(ws)
@@ -274,6 +283,47 @@ def test_a_new_version_gets_probabilities_of_its_own_and_the_earlier_one_keeps_i
     assert (again.lines, again.sampled) == (then.lines, then.sampled)
     assert now.sampled is not None
     assert now.sampled.pairs == then.sampled.pairs + len(PAIRS)
+    # By version, each score is the estimate of its version, and documents alone make the difference.
+    lines = {
+        (corpus, line.run, line.facet): line
+        for corpus, found in (("2026", then), ("2027", now))
+        for line in found.lines
+        if line.convention == now.convention
+    }
+    assert {row.corpus for row in now.by_version} == {"2026", "2027"}
+    for row in now.by_version:
+        line = lines[row.corpus, row.run, row.facet]
+        assert (row.value, row.interval) == (line.values[now.measure], line.intervals[now.measure])
+        if row.corpus == "2027":
+            assert row.difference is not None
+            before_it = lines["2026", row.run, row.facet].values[now.measure]
+            assert row.difference.value == pytest.approx(row.value - before_it)
+            assert (row.by_documents, row.by_queries and row.by_queries.value) == (row.difference, 0)
+
+
+def test_scores_by_version_of_a_sample_that_is_everything_are_those_of_whole_pools(ws: Workspace) -> None:
+    """The truth of each version is measured without a sample, by another way, on all pairs of its documents."""
+    judged(ws, share=1.0)
+    begin_version(ws, VersionWanted("2027", "2026", "snapshot of May"), changed=1, dry_run=False)
+    with ws.writing() as session:
+        grown = [with_new_documents(pool) for pool in pools.read_pools(session).values()]
+        pools.replace_pools(session, grown, rankings_sha256={pool.topic_id: "abc" for pool in grown})
+    judged(ws, share=None)
+    for file in sorted(ws.runs.glob("*.run")):
+        write_file(ws.runs / "2026" / file.name, file.read_text(encoding="utf-8"))
+    both = (*WHOLE, *(Qrel(*pair, grade_of(*pair)) for pair in sorted(PAIRS)))
+    truth = {
+        (corpus, tag): plainly(run, qrels, convention="trec", relevant_from=2, ties="order").mean["nDCG"]
+        for corpus, qrels in (("2026", WHOLE), ("2027", both))
+        for tag, run in rankings().items()
+    }
+    found = measure(ws, convention="trec")
+    rows = {(row.corpus, row.run): row for row in found.by_version}
+    assert {key: row.value for key, row in rows.items()} == pytest.approx(truth)
+    for tag in rankings():
+        row = rows["2027", tag]
+        assert row.difference is not None
+        assert row.difference.value == pytest.approx(truth["2027", tag] - truth["2026", tag])
 
 
 def test_no_document_under_a_sample_is_withdrawn_and_none_that_was_withdrawn_comes_under_it(ws: Workspace) -> None:

@@ -53,15 +53,20 @@ class BegunVersion:
     """False if it was begun before, and is continued."""
 
 
-def begin_version(
-    ws: Workspace, wanted: VersionWanted, *, changed: int, dry_run: bool, adding: bool = True
-) -> BegunVersion | None:
-    """Put the version on record that changes of the corpus belong to; None if these need none.
+def begin_version(ws: Workspace, wanted: VersionWanted, *, changed: int, dry_run: bool) -> BegunVersion | None:
+    """Put the version on record that new documents belong to; None if these need none.
 
-    changed: number of documents that come, or are withdrawn if they are not `adding`. Call it before the corpus
-    changes: the same command finishes what one that was killed has left. Raises InputError if the study needs a version
-    and none is named, if its name cannot be used, and if pools were drawn from it.
+    changed: number of documents that come. Call it before the corpus changes: the same command finishes what one that
+    was killed has left. Raises InputError if the study needs a version and none is named, if its name cannot be used,
+    and if pools were drawn from it.
     """
+    _refuse_unusable(wanted, ASK)
+    with ws.reading() if dry_run or wanted.version is None else ws.writing() as session:
+        return _begun(ws, session, wanted, changed, True, dry_run)
+
+
+def _refuse_unusable(wanted: VersionWanted, hint: str) -> None:
+    """Raise InputError for words that can name no version."""
     faults = [
         f"--{option} {name!r}: expected letters, digits and . _ -, and a letter or digit first"
         for option, name in (("version", wanted.version), ("first", wanted.first))
@@ -72,44 +77,40 @@ def begin_version(
     if wanted.version is not None and not (wanted.reason or "").strip():
         faults.append("--reason: found no words, expected why the corpus changes")
     if faults:
-        raise InputError(
-            "the version of the corpus cannot be used", faults=faults, hint=ASK if adding else ASK_WITHDRAWN
-        )
-    with ws.reading() if dry_run or wanted.version is None else ws.writing() as session:
-        begun, new = _begun(ws, session, wanted, changed, adding)
-        if not dry_run:
-            for version in new:
-                add_version(session, version)
-            if new:
-                # The qrels of a finished version stay as they are at this moment.
-                final_qrels(session, ws)
-        return begun
+        raise InputError("the version of the corpus cannot be used", faults=faults, hint=hint)
 
 
 def _begun(
-    ws: Workspace, session: Session, wanted: VersionWanted, changed: int, adding: bool
-) -> tuple[BegunVersion | None, list[CorpusVersion]]:
-    """The version as `begin_version` returns it, and those that go on record."""
+    ws: Workspace, session: Session, wanted: VersionWanted, changed: int, adding: bool, dry_run: bool
+) -> BegunVersion | None:
+    """Version that documents come with, or leave with if they are not `adding`; it goes on record."""
     versions, drawn = read_corpus_versions(session), pools.read_pools(session).values()
     name, names = wanted.version, [version.version for version in versions]
     if name is None:
         # An emptied corpus is filled again.
         if adding and changed and ws.has_corpus and any(pool.per_method for pool in drawn):
             _refuse_used(session, names)
-        return None, []
+        return None
     before = names or [wanted.first or FIRST]
-    is_drawn = adding and any(pool.of_corpus == name for pool in drawn)
-    if problem := _problem(name, wanted.first or before[0], before, drawn=bool(drawn), closed=changed > 0 and is_drawn):
+    closed = adding and changed > 0 and any(pool.of_corpus == name for pool in drawn)
+    if problem := _problem(name, wanted.first or before[0], before, drawn=bool(drawn), closed=closed):
         raise InputError(f"--version {name}: {problem}", hint=ASK if adding else ASK_WITHDRAWN)
     if name in names:
-        return BegunVersion(name, before[-2], is_new=False), []
-    if not changed:
-        return None, []
-    begun = BegunVersion(name, before[-1], is_new=True)
+        return BegunVersion(name, before[-2], is_new=False)
+    if changed and not dry_run:
+        _put_on_record(ws, session, names, before, wanted)
+    return BegunVersion(name, before[-1], is_new=True) if changed else None
+
+
+def _put_on_record(ws: Workspace, session: Session, names: list[str], before: list[str], wanted: VersionWanted) -> None:
+    """Put the version on record, after those `before` it, of which `names` are on record already."""
     now, reason = moment_now(), " ".join((wanted.reason or "").split())
     last = papers.files_of(ws.corpus)[-1].name
-    first = [] if names else [CorpusVersion(before[0], 1, "", None, None, now)]
-    return begun, [*first, CorpusVersion(name, len(before) + 1, last, reason, getpass.getuser(), now)]
+    if not names:
+        add_version(session, CorpusVersion(before[0], 1, "", None, None, now))
+    add_version(session, CorpusVersion(wanted.version or "", len(before) + 1, last, reason, getpass.getuser(), now))
+    # The qrels of a finished version stay as they are at this moment.
+    final_qrels(session, ws)
 
 
 def _refuse_used(session: Session, names: list[str]) -> None:
@@ -172,14 +173,13 @@ def withdraw(
         raise InputError(
             f"{counted(len(unknown), 'document')} not in the corpus", faults=unknown, hint="check the ids in the file"
         )
-    with ws.reading() as session:
+    begins = version._replace(reason=version.version and reason)
+    _refuse_unusable(begins, ASK_WITHDRAWN)
+    with ws.reading() if dry_run else ws.writing() as session:
         recorded = read_withdrawn(session)
         new = tuple(doc_id for doc_id in wanted if doc_id not in recorded)
         _refuse_sampled(session, new)
-    begun = begin_version(
-        ws, version._replace(reason=version.version and reason), changed=len(new), dry_run=dry_run, adding=False
-    )
-    with ws.reading() if dry_run else ws.writing() as session:
+        begun = _begun(ws, session, begins, len(new), False, dry_run)
         newest = begun.version if begun else newest_version(session)
         if newest is None:
             raise InputError(
@@ -187,11 +187,7 @@ def withdraw(
                 hint="begin one without them: add --version NAME",
             )
         if not dry_run:
-            _refuse_sampled(session, new)
-            # Another process may have withdrawn some of them meanwhile.
-            new = tuple(doc_id for doc_id in new if doc_id not in read_withdrawn(session))
-            now, maker = moment_now(), getpass.getuser()
-            why = " ".join(reason.split())
+            now, why, maker = moment_now(), " ".join(reason.split()), getpass.getuser()
             withdraw_documents(session, [WithdrawnDocument(doc_id, newest, why, maker, now) for doc_id in new])
         pooled = pools.documents_by_query(session, withdrawn=True)
         pairs = {(query_id, doc_id) for query_id, docs in pooled.items() for doc_id in {*docs} & {*wanted}}

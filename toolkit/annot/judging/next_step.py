@@ -24,6 +24,8 @@ class Facts(NamedTuple):
     """Queries that have a pool."""
     to_grow: str = ""
     """Version of the corpus of which pools have not drawn the new documents; empty if all have."""
+    to_import: str = ""
+    """Version of the corpus of which pools that came with judgements have no new document; empty if they have some."""
     redraw: bool = False
     """True if the settings of pools have changed since they were drawn, and nothing is planned."""
     unread: bool = False
@@ -150,6 +152,12 @@ WAY: tuple[Rule, ...] = (
         lambda f: f.papers and not f.elsewhere and f.pooled < f.queries, "annot pool{grow}", "{unpooled} without a pool"
     ),
     Rule(lambda f: f.to_grow, "annot pool --grow", "no pool has new documents of version {to_grow} of the corpus yet"),
+    Rule(
+        lambda f: f.to_import,
+        "annot import FILE --as judgements",
+        "no pool has new documents of version {to_import} of the corpus yet; for pairs that nobody has judged, "
+        "annot pool --grow names the command",
+    ),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
     Rule(lambda f: f.seats, "annot assessor add NAME --account EMAIL", "a plan needs at least {seats}"),
     Rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
@@ -192,6 +193,7 @@ class Stage:
             queries=len(self.queries),
             pooled=len(pooled),
             to_grow=self._version_to_grow() if here else "",
+            to_import="" if here else self._version_to_import(),
             seats=missing_people if here and not planned else 0,
             planned=len(self.planned),
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
@@ -221,6 +223,18 @@ class Stage:
         ruled = (pool for pool in drawn if pool.per_method and pool.ranking_depth)
         later = any(is_after(versions, newest, pool.of_corpus) for pool in ruled)
         return newest if later else ""
+
+    def _version_to_import(self) -> str:
+        """Newest version of the corpus, if pools that came with judgements have none of its new documents; else
+        empty."""
+        versions = read_corpus_versions(self.session)
+        if not (versions and self.ws.has_corpus):
+            return ""
+        # Most studies have one version, and need no papers for what is next.
+        from annot.store.papers import ids_after
+
+        new = {*ids_after(self.ws.corpus, versions[-1].after)}
+        return versions[-1].version if new and new.isdisjoint(chain.from_iterable(self.documents.values())) else ""
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annot.base.errors import AnnotError, InputError, MissingInput
-from annot.base.plugins import PluginNames, versions_of
+from annot.base.plugins import versions_of
 from annot.base.records import CITED, Advance, Paper, PlacedDoc, Pool, Ranking, ScoredDoc, grouped, nested
 from annot.corpus.corpus_facts import corrections, current_sha256
 from annot.formats.trec import read_run, run_lines, write_run
@@ -20,7 +19,7 @@ from annot.pools.pool_design import PoolDesign
 from annot.pools.pooling import of_version, rankings_behind
 from annot.ranking.corpus import UNICODE, Field
 from annot.ranking.index import open_index
-from annot.ranking.methods import LSA, RankingInputs, method_named, rank_all, without_papers
+from annot.ranking.methods import LSA, method_named, rank_all, without_papers
 from annot.ranking.submission import imported_methods, ranking_file, read_imported
 from annot.store import papers
 from annot.store.papers import beginnings, paper_ids
@@ -272,6 +271,11 @@ def rank_corpus(
     among all, under the names of their version. Raises MissingInput for a method that is neither ours nor imported.
     """
     imported, sha256_by_method = _imported(ws, methods, imports)
+
+    def without() -> dict[str, set[str]]:
+        banned = excluded()
+        return {name: {*banned.get(name, ()), *withdrawn, *({name} - texts.keys())} for name in topics}
+
     computed = [name for name in methods if name not in imported]
     plugins = ws.settings.plugins.names
     rankings: Rankings = {}
@@ -279,19 +283,31 @@ def rank_corpus(
     if computed:
         with TemporaryDirectory(prefix="annot-") as scratch:
             inputs, digest = open_index(ws, methods=computed, advance=advance, scratch=None if keep else Path(scratch))
-            banned = excluded()
-            rank = partial(_rank, inputs, computed, texts, banned, withdrawn, advance, plugins)
-            rankings = (
-                rank(topics, ranking_depth) if new is None else _new_ones(rank, new, ranking_depth, len(inputs.corpus))
-            )
+            barred = without()
+
+            def rank(names: Sequence[str], depth: int) -> Rankings:
+                return rank_all(
+                    inputs,
+                    methods=computed,
+                    paper_ids=[name for name in names if name not in texts],
+                    texts={name: texts[name] for name in names if name in texts},
+                    excluded=barred,
+                    ranking_depth=depth,
+                    advance=advance,
+                    plugins=plugins,
+                )
+
+            if new is None:
+                rankings = rank(topics, ranking_depth)
+            else:
+                rankings = _new_ones(rank, new, ranking_depth, len(inputs.corpus))
             facts = {method: method_named(method, plugins).on_record(inputs) for method in computed}
     else:
-        digest, banned = current_sha256(ws, keep=False), excluded()
-    barred = {topic_id: {*banned.get(topic_id, ()), *({topic_id} - texts.keys())} for topic_id in topics}
+        digest, barred = current_sha256(ws, keep=False), without()
     for method, sha256 in sha256_by_method.items():
         facts[method] = {"imported": sha256}
         rankings[method] = {
-            topic_id: without_papers(imported[method].get(topic_id, ()), {*ids, *withdrawn}, depth=ranking_depth)
+            topic_id: without_papers(imported[method].get(topic_id, ()), ids, depth=ranking_depth)
             for topic_id, ids in barred.items()
         }
     skipped = {name: missing for name in sorted(computed) if (missing := sorted(texts.keys() - rankings[name].keys()))}
@@ -344,36 +360,6 @@ class NewDocuments(NamedTuple):
             }
             settings[name] = {"imported": "citations of the corpus"}
         return named, settings
-
-
-def _rank(
-    inputs: RankingInputs,
-    methods: Sequence[str],
-    texts: Mapping[str, Mapping[Field, str]],
-    excluded: Mapping[str, Collection[str]],
-    withdrawn: Collection[str],
-    advance: Advance,
-    plugins: PluginNames,
-    topics: Sequence[str],
-    depth: int,
-) -> Rankings:
-    """The best `depth` documents for these topics by every method, as `rank_all` ranks, without withdrawn ones."""
-    rankings = rank_all(
-        inputs,
-        methods=methods,
-        paper_ids=[topic_id for topic_id in topics if topic_id not in texts],
-        texts={topic_id: texts[topic_id] for topic_id in topics if topic_id in texts},
-        excluded=excluded,
-        ranking_depth=depth + len(withdrawn),
-        advance=advance,
-        plugins=plugins,
-    )
-    if not withdrawn:
-        return rankings
-    return {
-        method: {topic_id: without_papers(ranking, withdrawn, depth=depth) for topic_id, ranking in by_topic.items()}
-        for method, by_topic in rankings.items()
-    }
 
 
 AT_ONCE = 1_000_000

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +16,7 @@ from annot.store.models import CorpusVersion, Session, StoredRun
 from annot.store.papers import count_papers, ids_after
 from annot.store.pools import is_after, read_corpus_versions, read_withdrawn
 from annot.study.outcome import Pair, outcome_from, rushed_pairs
-from annot.study.snapshot import OneVersion, Snapshot, documents_in, has_pair, snapshot_of, versions_of_pairs
+from annot.study.snapshot import OneVersion, Snapshot, documents_in, pairs_in, snapshot_of
 from annot.study.workspace import Workspace
 
 Key = TypeVar("Key")
@@ -39,9 +37,8 @@ def limited(session: Session, whole: Snapshot, corpus: str) -> Snapshot:
 
     Queries without documents in an earlier version are not among its queries, and leave its folds.
     """
-    versions, documents = read_corpus_versions(session), documents_in(session, corpus)
-    later = tuple(islice(versions, whole.corpora.index(corpus) + 1, None))
-    has = partial(has_pair, versions, versions_of_pairs(session), read_withdrawn(session), corpus)
+    versions, has = read_corpus_versions(session), pairs_in(session, whole.ws, corpus)
+    later, documents = versions[whole.corpora.index(corpus) + 1 :], documents_in(session, has)
     queries = tuple(query for query in whole.queries if query.query_id in documents or not later)
     topics, names = {query.topic_id for query in queries}, {query.query_id for query in queries}
     gone = (row.doc_id for row in read_withdrawn(session).values() if not is_after(versions, row.version, corpus))

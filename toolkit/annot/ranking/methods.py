@@ -262,8 +262,8 @@ def rank_all(
     """Best `ranking_depth` papers of the corpus for each query paper, taken as a whole, and for each text, by every
     method; a method without a vector of a text does not rank for it.
 
-    texts: by topic, the text to compare with each field of the papers. excluded: for a query paper, the ids that must
-    not rank for it; the paper itself never does. A topic without a usable token, or with a vector of zeros, gets an
+    texts: by topic, the text to compare with each field of the papers. excluded: by topic, the ids that must not rank
+    for it; a query paper itself never does. A topic without a usable token, or with a vector of zeros, gets an
     empty ranking. advance: called after each method. Returns rankings by method, then by topic, methods in the
     order of `methods`. Raises InputError for papers not in the corpus.
     """
@@ -282,9 +282,11 @@ def rank_all(
         lacking = set() if method.vectors in (None, LSA) else dense_vectors.topics_without(inputs.vectors[name], read)
         if able := [topic_id for topic_id in texts if topic_id not in lacking]:
             names = [dense_vectors.topic_name(topic_id, read[topic_id]) for topic_id in able]
-            depths = np.full(len(able), ranking_depth, dtype=np.int64)
+            of_texts = [excluded.get(topic_id, ()) for topic_id in able]
+            depths = np.array([ranking_depth + len(ids) for ids in of_texts], dtype=np.int64)
             topics = TopicsToRank(names, depths, None, [texts[topic_id] for topic_id in able])
-            done[name] |= zip(able, method.rank(inputs, topics), strict=True)
+            for topic_id, ids, ranking in zip(able, of_texts, method.rank(inputs, topics), strict=True):
+                done[name][topic_id] = without_papers(ranking, ids, depth=ranking_depth)
         advance(number, len(methods))
     return done
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -177,10 +177,20 @@ def _measured_runs(
     version: of the corpus, which the qrels are of.
     """
     chosen_runs = _named(whole if qrels_file and names else snapshot, names)
-    if qrels_file is not None:
-        _warn_of_others(whole, chosen_runs, qrels_file, version, names, tell)
-    elif snapshot is whole:
-        _refuse_other_versions(snapshot, chosen_runs)
+    if whole.corpora and (qrels_file or snapshot is whole):
+        expected, known = version or whole.corpora[-1], _versions_of_runs(whole, names)
+        of_runs = {tag: known[tag] for tag in sorted(chosen_runs) if tag in known}
+        others = [tag for tag, ranked in of_runs.items() if ranked != expected]
+        if others and (qrels_file is None or len({*of_runs.values()}) > 1):
+            raise InputError(
+                f"runs of other versions of the corpus, expected version {expected} for all",
+                faults=[f"{tag}: ranks version {ranked}" for tag, ranked in of_runs.items()],
+                hint=f"`annot run {' '.join(others)} --corpus {expected}` ranks it (import runs of others again); to "
+                f"compare all on one version: `annot evaluate --corpus {min(of_runs.values())}`",
+            )
+        if qrels_file is not None and whole.ws.has_corpus:
+            of_qrels = "the newest" if version is None else f"which {qrels_file} is of"
+            _warn_of_others(whole.ws, chosen_runs, of_runs, expected, of_qrels, tell)
     return chosen_runs
 
 
@@ -196,54 +206,32 @@ def _version_of(snapshot: Snapshot, qrels_file: Path) -> str | None:
     return of_file[0] if of_file else None
 
 
-def _warn_of_others(
-    whole: Snapshot, chosen_runs: measured.Runs, qrels_file: Path, version: str | None, names: Iterable[str], tell: Tell
-) -> None:
-    """Warn of documents of these runs that are not in the version of the corpus that the qrels are of.
-
-    version: None takes the newest. names: of the runs, files among them, which have metadata next to them. Raises
-    InputError for runs of several versions.
-    """
-    if not (whole.corpora and whole.ws.has_corpus):
-        return
-    first, of_version = whole.corpora[0], version or whole.corpora[-1]
-    of_runs = {run.tag: run.facts.get("corpus", first) for run in whole.runs}
+def _versions_of_runs(whole: Snapshot, names: Iterable[str]) -> dict[str, str]:
+    """Version of the corpus that each run ranks, by tag. names: files of runs among them, with metadata next to
+    them."""
+    first = whole.corpora[0]
+    of_runs = {run.tag: str(run.facts.get("corpus", first)) for run in whole.runs}
     for path, about in ((Path(name), Path(name).with_suffix(".json")) for name in names):
         if path.is_file() and about.is_file():
             record = read_manifest(about, hint="take it from a backup, or make the run again")
-            of_runs[str(record.get("tag"))] = dict(record.get("settings") or {}).get("corpus", first)
-    if len({*filter(None, map(of_runs.get, chosen_runs))}) > 1:
-        raise InputError(
-            "runs of several versions of the corpus, expected one",
-            faults=[f"{tag}: ranks version {of_runs.get(tag, 'unknown')}" for tag in sorted(chosen_runs)],
-            hint=f"`annot run SYSTEM --corpus {of_version}` ranks the version of the qrels",
-        )
-    outside = read_version(whole.ws, of_version).outside
-    of_qrels = "the newest" if version is None else f"which {qrels_file} is of"
-    for tag, run in chosen_runs.items():
+            of_runs[str(record.get("tag"))] = str(dict(record.get("settings") or {}).get("corpus", first))
+    return of_runs
+
+
+def _warn_of_others(
+    ws: Workspace, runs: measured.Runs, of_runs: Mapping[str, str], version: str, of_qrels: str, tell: Tell
+) -> None:
+    """Warn of documents of these runs that are not in the version of the corpus that the qrels are of."""
+    outside = read_version(ws, version).outside
+    for tag, run in runs.items():
         ids = {doc.doc_id for ranking in run.values() for doc in ranking}
-        if others := sorted((ids & outside) | (ids - papers.known_ids(whole.ws.corpus, ids))):
+        if others := sorted((ids & outside) | (ids - papers.known_ids(ws.corpus, ids))):
             some = ", ".join(others[:3]) + (", ..." if others[3:] else "")
             tell(
-                f"warning: {tag}: {len(others)} of its {counted(len(ids), 'document')} are not in version {of_version} "
+                f"warning: {tag}: {len(others)} of its {counted(len(ids), 'document')} are not in version {version} "
                 f"of the corpus, {of_qrels}: {some}; the run ranks version "
-                f"{of_runs.get(tag, 'unknown')}, `annot run SYSTEM --corpus {of_version}` ranks version {of_version}"
+                f"{of_runs.get(tag, 'unknown')}, `annot run SYSTEM --corpus {version}` ranks version {version}"
             )
-
-
-def _refuse_other_versions(snapshot: Snapshot, chosen_runs: Collection[str]) -> None:
-    """Raise InputError if runs of earlier versions of the corpus would be compared on the newest."""
-    first, newest = snapshot.corpora[:1], snapshot.corpora[-1:]
-    of_runs = {
-        run.tag: str(run.facts.get("corpus", *first)) for run in snapshot.runs if first and run.tag in chosen_runs
-    }
-    if others := {tag: corpus for tag, corpus in of_runs.items() if corpus not in newest}:
-        raise InputError(
-            f"{counted(len(others), 'run')} of earlier versions of the corpus, expected version {newest[0]}",
-            faults=[f"{tag}: ranks version {version}" for tag, version in sorted(others.items())],
-            hint=f"`annot run {' '.join(sorted(others))}` ranks version {newest[0]} (import runs of others again); "
-            f"to compare all on one version: `annot evaluate --corpus {min(others.values())}`",
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,14 +143,10 @@ class _Ranker:
         self, pools: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]
     ) -> frozen_rankings.NewDocuments:
         """The documents of the newest version of the corpus that these pools could not draw from before."""
-        starts = {
-            corpus: next(version.after for version in versions if is_after(versions, version.version, corpus))
-            for corpus in {pool.of_corpus for pool in pools.values()}
-        }
-        since = {
-            corpus: frozenset(papers.ids_after(self.ws.corpus, after)) - self._withdrawn
-            for corpus, after in starts.items()
-        }
+        since: dict[str | None, frozenset[str]] = {}
+        for corpus in {pool.of_corpus for pool in pools.values()}:
+            after = next(version.after for version in versions if is_after(versions, version.version, corpus))
+            since[corpus] = frozenset(papers.ids_after(self.ws.corpus, after)) - self._withdrawn
         ids = {topic_id: since[pool.of_corpus] for topic_id, pool in pools.items()}
         cited = {
             topic_id: sorted(ids[topic_id] & {*(self.topics.citations[topic_id] or ())})
@@ -227,7 +223,7 @@ def build(
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
     words = designs.words(not_for_texts) | {"dry_run": dry_run, "sent": sent and not grow}
-    words |= {"without_rule": _topics_without_rule(staying, versions)}
+    words |= {"without_rule": _topics_without_rule(ws, staying, versions)}
     notes = _notes(ranker, snapshot, drawings, drawn_now, changes=changes, **words)
     return BuiltPools(_figures(snapshot, drawn_now, changes), sent, notes)
 
@@ -262,12 +258,13 @@ def _pools_by_version(
     return growing, staying
 
 
-def _topics_without_rule(staying: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]) -> list[str]:
-    """Topics of the pools that do not say how they were drawn, and have nothing of the newest version of the corpus."""
+def _topics_without_rule(ws: Workspace, staying: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]) -> list[str]:
+    """Topics of the pools that do not say how they were drawn, and have no new document of the newest version of the
+    corpus; none if no document came with it."""
     ruled = pool_design.recorded_designs(staying.values())
-    newest = versions[-1].version if versions else None
-    drawn_from = {name: {pool.corpus, *(row.corpus for row in pool.additions)} for name, pool in staying.items()}
-    return [name for name in staying if name not in ruled and newest not in drawn_from[name]]
+    new = {*papers.ids_after(ws.corpus, versions[-1].after)} if len(staying) > len(ruled) and versions else set()
+    lacking = (name for name, pool in staying.items() if new.isdisjoint(entry.doc_id for entry in pool.entries))
+    return [name for name in lacking if new and name not in ruled]
 
 
 def _notes(

@@ -466,7 +466,7 @@ def _prepared(
 ) -> _Prepared:
     """Make the files of a release for `folder`, or for the one in it that has the name of the version."""
     ids = [beir.dataset_id(ws.settings.collection.name)]
-    limit: snapshots.Limit = snapshots.whole
+    limit: partial[snapshots.Snapshot] | None = None
     if version is not None:
         if (folder / released_files.SUMS_FILE).is_file():
             raise InputError(
@@ -559,10 +559,10 @@ def _unfinished_parts(study: Study, words: PublishedWords, runs_missing: Sequenc
     yield from snapshots.unfinished(study.snapshot.outcome)
     file = study.snapshot.qrels_file
     if study.snapshot.version and file.is_file() and file.read_text("utf-8") != trec.write_qrels(study.outcome.qrels):
-        yield (
-            f"{file.name}: differs from the final grades of now; `annot qrels` writes those of the newest version, and "
-            "what was released of an earlier one stays"
-        )
+        remedy = "`annot qrels` writes these"
+        if file != study.snapshot.ws.qrels:
+            remedy = "those of an earlier version stay; take the new grades back, or release a later version: --corpus"
+        yield f"{file.name}: differs from the final grades of now; {remedy}"
     for state, shown_by in study.findings.items():
         if state.refused:
             yield from state.lines(shown_by)

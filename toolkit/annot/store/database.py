@@ -520,11 +520,17 @@ def _busy(holder: str) -> BusyError:
 ROWS_AT_ONCE = 1_000
 
 
-def _json_text(text: str) -> str:
-    json.loads(text)
+def _text(text: str) -> str:
+    text.encode()  # an error for half a letter, which no database takes
     return text
 
 
+def _json_text(text: str) -> str:
+    json.loads(text)
+    return _text(text)
+
+
+_TEXT = Annotated[str, AfterValidator(_text)]
 _JSON_TEXT = Annotated[str, AfterValidator(_json_text)]
 _INTEGER = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)]
 _HEXADECIMAL = Annotated[str, AfterValidator(lambda text: bytes.fromhex(text).hex())]
@@ -622,7 +628,7 @@ def _row_of(table: Table) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for column in table.c:
         kind: Any = _JSON_TEXT if isinstance(column.type, JSON) else column.type.python_type
-        kind = {int: _INTEGER, bytes: _HEXADECIMAL}.get(kind, kind)
+        kind = {str: _TEXT, int: _INTEGER, bytes: _HEXADECIMAL}.get(kind, kind)
         fields[column.name] = (kind | None if column.nullable else kind, ...)
     return create_model(table.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, pairwise
@@ -595,7 +595,7 @@ def outcome_from(
     agreed, disputed = settle(planned, current, unfinished=progress.unfinished, contested=contested)
     ruled, reopened = _adjudications_since_return(settled, planned, back, corrected)
     rulings = rulings_of(ruled, asked=asked, agreed={decision.pair for decision in agreed} if ruled else ())
-    ended = {*rulings.graded, *rulings.unjudgeable, *_pairs_of_documents(planned, withdrawn)}
+    ended = {*rulings.graded, *rulings.unjudgeable, *(pair for pair in planned if pair[1] in withdrawn)}
     progress = progress.closed(ended).without(withdrawn)
     return Outcome(
         assignments=plan,
@@ -627,10 +627,6 @@ def outcome_from(
         per_pair=per_pair,
         withdrawn=withdrawn,
     )
-
-
-def _pairs_of_documents(pairs: Iterable[Pair], documents: Collection[str]) -> Iterator[Pair]:
-    return (pair for pair in pairs if pair[1] in documents)
 
 
 def _answers_given_again(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from annot.formats.judgements_file import OF_JUDGEMENT, decided
 from annot.labelstudio.studio_records import Payload
 from annot.store import answers as store_answers
 from annot.store import facet_labels, models, people, pools, projects, runs, trials
+from annot.store.papers import ids_after
 from annot.store.people import read_notices
 from annot.store.shown import OF_SETTINGS, Display, ShownVersion, display_parts, read_versions
 from annot.study.outcome import NONE_RUSHED, Outcome, Pair, Rushed, outcome_of, rushed_pairs, texts_of
@@ -168,24 +168,17 @@ class ReleaseRecords:
 
 def read_snapshot(ws: Workspace) -> Snapshot:
     """Read the whole study in one transaction."""
+    return ws.read(snapshot_of, ws)
+
+
+def read_for_release(
+    ws: Workspace, limit: Callable[[models.Session, Snapshot], Snapshot] | None
+) -> tuple[Snapshot, ReleaseRecords]:
+    """The snapshot, limited to a part of the study if a function is given, and the further records of a release, in one
+    transaction. Raises MissingInput without any judgement."""
     with ws.reading() as session:
-        return snapshot_of(session, ws)
-
-
-Limit = Callable[[models.Session, Snapshot], Snapshot]
-"""Function that limits a study to a part of it."""
-
-
-def whole(_session: models.Session, snapshot: Snapshot) -> Snapshot:
-    """The study without any limit."""
-    return snapshot
-
-
-def read_for_release(ws: Workspace, limit: Limit = whole) -> tuple[Snapshot, ReleaseRecords]:
-    """The snapshot and the further records of a release, in one transaction. Raises MissingInput without any
-    judgement."""
-    with ws.reading() as session:
-        snapshot = limit(session, snapshot_of(session, ws))
+        snapshot = snapshot_of(session, ws)
+        snapshot = limit(session, snapshot) if limit else snapshot
         refuse_unjudged(snapshot)
         recorded: tuple[store_answers.SourcedAnswer[Any], ...] = (
             *store_answers.JUDGEMENTS.read(session),
@@ -276,8 +269,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     of those by which the answer was given, as in a release.
     """
     again, aside = outcome.repeated_answers, set(outcome.set_aside)
-    with ws.reading() as session:
-        numbers = _numbers(session)
+    numbers = ws.read(_numbers)
     names = (*OF_JUDGEMENT, "comment", "flags")
     rows: Iterable[tuple[Any, ...]] = map(attrgetter(*names), outcome.everything)
     if outcome.flagged or aside:
@@ -360,10 +352,9 @@ def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
     texts = {version.version: version.qrels for version in versions[:-1] if version.qrels is not None}
     if waiting := [version for version in versions[:-1] if version.qrels is None]:
         outcome = outcome_of(session, ws.settings)
-        came, gone = versions_of_pairs(session), pools.read_withdrawn(session)
         unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
         for version in waiting:
-            has = partial(has_pair, versions, came, gone, version.version)
+            has = pairs_in(session, ws, version.version)
             planned = filter(has, outcome.planned)
             if outcome.decisions and unfinished.isdisjoint(planned):
                 qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
@@ -372,40 +363,34 @@ def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
-def versions_of_pairs(session: models.Session) -> dict[Pair, str | None]:
-    """Version of the corpus with which each pair came into the pools; None is the first."""
-    corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
-    return {
-        (query.query_id, doc_id): corpus
-        for query in pools.read_queries(session)
-        for doc_id, corpus in corpora.get(query.topic_id, {}).items()
-    }
-
-
-def documents_in(session: models.Session, version: str) -> dict[str, tuple[str, ...]]:
-    """Documents of the pools in a version of the corpus, by query, in the order drawn.
-
-    Raises InputError for a version that is not on record.
-    """
+def pairs_in(session: models.Session, ws: Workspace, version: str) -> Callable[[Pair], bool]:
+    """Function that is true for the pairs of a version of the corpus: they and their documents came before or with it,
+    and these are not withdrawn in it. Raises InputError for a version that is not on record."""
     versions = pools.read_corpus_versions(session)
-    check_name(version, [one.version for one in versions], what="--corpus")
-    has = partial(has_pair, versions, versions_of_pairs(session), pools.read_withdrawn(session), version)
+    names = [recorded.version for recorded in versions]
+    check_name(version, names, what="--corpus")
+    gone = {
+        row.doc_id
+        for row in pools.read_withdrawn(session).values()
+        if not pools.is_after(versions, row.version, version)
+    }
+    for following in versions[names.index(version) + 1 :][:1] if ws.has_corpus else ():
+        gone.update(ids_after(ws.corpus, following.after))
+    corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
+    later = {
+        (query.query_id, doc_id)
+        for query in pools.read_queries(session)
+        for doc_id, came_with in corpora.get(query.topic_id, {}).items()
+        if came_with is not None and pools.is_after(versions, came_with, version)
+    }
+    return lambda pair: pair not in later and pair[1] not in gone
+
+
+def documents_in(session: models.Session, has: Callable[[Pair], bool]) -> dict[str, tuple[str, ...]]:
+    """Documents of the pools in pairs of a version of the corpus, by query, in the order drawn."""
     documents = pools.documents_by_query(session, withdrawn=True)
     of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
     return {name: docs for name, docs in of_version.items() if docs}
-
-
-def has_pair(
-    versions: tuple[models.CorpusVersion, ...],
-    came: Mapping[Pair, str | None],
-    withdrawn: Mapping[str, models.WithdrawnDocument],
-    version: str,
-    pair: Pair,
-) -> bool:
-    """True if a version of the corpus has the pair: it came before or with it, and is not withdrawn in it."""
-    gone = withdrawn.get(pair[1])
-    left = gone is not None and not pools.is_after(versions, gone.version, version)
-    return not left and not pools.is_after(versions, came.get(pair), version)
 
 
 def refuse_qrels_of_models(ws: Workspace) -> None:
