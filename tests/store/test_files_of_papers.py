@@ -52,10 +52,9 @@ def in_groups(path: Path, ids: str, rows: int) -> Path:
     """A file of papers with one-letter ids, with this number in a group of rows."""
     columns: dict[str, list[object]] = {
         "paper_id": [*ids], "title": [*ids], "sentences": [[]] * len(ids), "year": [None] * len(ids),
-        "labels": [None] * len(ids), "citations": [[]] * len(ids), "part_of": [None] * len(ids),
-        "language": [None] * len(ids),
+        "labels": [None] * len(ids), "citations": [[]] * len(ids),
     }  # fmt: skip
-    table = pyarrow.Table.from_pydict(columns, paper_schema())
+    table = pyarrow.Table.from_pydict(columns, paper_schema(()))
     pyarrow.parquet.write_table(table, path, row_group_size=rows)
     return path
 
@@ -130,11 +129,13 @@ PASSAGE = Paper("d1-2", "", ("Three.",), part_of="d1")
 GERMAN = Paper("g1", "Größe", ("Eins.",), language="de")
 
 
-def test_passages_and_papers_are_read_from_files_of_the_first_release_and_of_later_ones(tmp_path: Path) -> None:
+def test_only_a_file_with_passages_has_their_column(tmp_path: Path) -> None:
     plain = written(tmp_path / "a.parquet", ONE, BARE)
-    table = pyarrow.parquet.read_table(plain)
-    pyarrow.parquet.write_table(table.drop_columns([PART_OF, "language"]), plain)
     with_passage = written(tmp_path / "b.parquet", BARE, PASSAGE)
+    assert pyarrow.parquet.read_schema(plain).names == [
+        *("paper_id", "title", "sentences", "year", "labels", "citations"),
+    ]
+    assert pyarrow.parquet.read_table(with_passage)[PART_OF].to_pylist() == [None, "d1"]
     assert list(read_papers(tmp_path)) == [ONE, BARE, BARE, PASSAGE]
     assert [paper.part_of for paper in read_papers(tmp_path, columns=(PART_OF,))] == [None, None, None, "d1"]
     assert count_passages(tmp_path) == 1
@@ -144,7 +145,9 @@ def test_passages_and_papers_are_read_from_files_of_the_first_release_and_of_lat
     assert texts_of_papers(tmp_path).column_names == ["paper_id", "title", "year", "sentences", "abstract"]
 
 
-def test_a_passage_may_come_after_groups_without_any(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_passage_that_comes_late_gives_the_groups_before_it_the_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("annot.store.papers.ROWS_IN_GROUP", 2)
     papers = [*(Paper(f"p{at}", "t", ("s.",), at, ("method",), ("c",)) for at in range(5)), PASSAGE, BARE, GERMAN]
     path = written(tmp_path / "a.parquet", *papers)

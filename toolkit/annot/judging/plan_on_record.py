@@ -155,11 +155,8 @@ def check(ws: Workspace) -> PlanCheck:
         outcome, recorded = outcome_of(session, ws.settings), people.read_plan(session)
         if not (plan := outcome.assignments) or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        queries, everyone, sent = (
-            pools.read_queries(session),
-            people.read_assessors(session),
-            projects.read_sent(session),
-        )
+        queries, sent = pools.read_queries(session), projects.read_sent(session)
+        everyone = people.read_assessors(session)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
         sample = pools.read_sample(session)

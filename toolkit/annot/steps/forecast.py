@@ -17,18 +17,9 @@ from annot.judging import planning, progress
 from annot.judging.pool_samples import Frozen, design_of, documents_to_plan, frozen_of, planned_whole, rule_of, share_of
 from annot.measuring.agreement import coefficients, estimates
 from annot.measuring.evaluation.measures import family_of, groups_of
+from annot.measuring.forecast import design as study_design
 from annot.measuring.forecast import hours as labour
 from annot.measuring.forecast import sample
-from annot.measuring.forecast.design import (
-    ALL,
-    MIN_UNITS,
-    Design,
-    DesignForecast,
-    TopicSetSize,
-    joint_grades,
-    pool_size,
-    simulate_design,
-)
 from annot.measuring.measured import primary_of, read_run_files
 from annot.measuring.sampled_study import features_of
 from annot.measuring.study_analyses import differences_shown
@@ -95,8 +86,8 @@ class SimulatedStudy:
     """The share of repeats that was asked for; the design has none if an assessor has too few pairs for it."""
     currency: str
     pilot: Pilot
-    forecast: DesignForecast
-    runs: TopicSetSize | Undefined
+    forecast: study_design.DesignForecast
+    runs: study_design.TopicSetSize | Undefined
     """Differences between the pilot's runs that the design shows."""
 
 
@@ -216,7 +207,7 @@ def design(
     answered = estimates.ratings_of(outcome.of_answered_pairs, (), snapshot.facets)
     team, share = settings.judging.per_pair, settings.judging.repeats
     rules = progress.rules_of(settings)
-    joint = joint_grades(
+    joint = study_design.joint_grades(
         answered, per_pair=team, seed=rules.seed, grades=settings.scale.grades, missing=settings.judging.missing
     )
     if joint.most < min(team, 2):
@@ -230,13 +221,15 @@ def design(
     differing = pool_design.design_differences(usual, by_settings) if usual else ()
     cited = [sum(entry.drawn.method == CITED for entry in pool.entries) for pool in snapshot.pools.values()]
     mean_cited = float(mean(cited)) if cited else 0.0
-    n_documents = pool_size(methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited))
+    n_documents = study_design.pool_size(
+        methods=len(pooled.ranked_methods), per_method=pooled.per_method, cited=round(mean_cited)
+    )
     everyone = [person for person in snapshot.people if not person.adjudicator]
     n_assessors = len(everyone) if assessors is None else assessors
     n_queries = len(snapshot.queries) if queries is None else queries
     pairs_of_person = n_queries * n_documents * team / max(1, n_assessors)
-    simulated = simulate_design(
-        Design(
+    simulated = study_design.simulate_design(
+        study_design.Design(
             queries=n_queries,
             pool_size=n_documents,
             per_pair=team,
@@ -288,7 +281,7 @@ def describe_design(found: SimulatedStudy, words: StudyVocabulary) -> str:
         head=head,
         n_cited=round(found.pilot.cited),
         disputed=labour.times(forecast.disputed, 100),
-        whole=ALL,
+        whole=study_design.ALL,
     )
 
 
@@ -622,9 +615,9 @@ def _pilot(study: _Study, convention: str) -> tuple[sample.JudgedQueries, sample
     snapshot = study.snapshot
     grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
-    if len(set(topics.values())) < MIN_UNITS:
+    if len(set(topics.values())) < study_design.MIN_UNITS:
         finished = counted(len(set(topics.values())), snapshot.words.topic)
-        return Undefined(f"all pairs are judged for only {finished}, and {MIN_UNITS} are needed")
+        return Undefined(f"all pairs are judged for only {finished}, and {study_design.MIN_UNITS} are needed")
     ranks = {query_id: pooling.ranks_on_record(snapshot.pools[topic_id]) for query_id, topic_id in topics.items()}
     methods = sorted({method for by_method in ranks.values() for method in by_method})
     own_runs = _exported_runs(study.snapshot.ws, grades)
@@ -706,9 +699,8 @@ def _study(ws: Workspace, *, queries: tuple[str, ...], seconds: float | None, on
         before=None if drawn is None else drawn.design,
         judged=judged,
     )
-    whole: frozenset[Pair] = frozenset()
-    if only_new:
-        whole = planned_whole(pooled, snapshot.assignments, snapshot.plan, sample=drawn, only_new=True)
+    planned = snapshot.assignments, snapshot.plan
+    whole = planned_whole(pooled, *planned, sample=drawn, only_new=True) if only_new else frozenset[Pair]()
     of_pooled = [queries_by_id[name] for name in pooled]
     frozen = frozen_of(snapshot.pools, of_pooled, before=drawn, whole=whole, withdrawn=snapshot.outcome.withdrawn)
     effort = _effort(snapshot, seconds, replace(progress.rules_of(ws.settings), level=LEVEL))

@@ -518,10 +518,8 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
             passed = snapshot.trials.get(f"{trial_answers.TRAIN}/{name}", {}).get("verdict") == "passed"
             training = 0 if passed else len(trials.read_assignments(session, trial_answers.TRAIN, name))
             work = _judging(session, snapshot, name)
-            project, first = (
-                project_of.get((name, "judge")),
-                project_of.get((name, trial_answers.TRAIN)) if training else None,
-            )
+            project = project_of.get((name, "judge"))
+            first = project_of.get((name, trial_answers.TRAIN)) if training else None
             batch = len(projects.read_tasks(session, first.project)) if first else 0
             addressees.append(Addressee(person, "judge", work, project, training, first, batch))
         if person.adjudicator:

@@ -70,10 +70,7 @@ def write(ws: Workspace, *, partial: bool, allow_single: str | None = None) -> W
     snapshot = read_snapshot(ws)
     outcome = snapshot.outcome
     refuse_unfinished(outcome, partial=partial)
-    versions = ws.read(read_corpus_versions)
-    earlier: dict[str, str] = {}
-    if versions:
-        earlier = ws.write(final_qrels, ws)
+    earlier = ws.write(final_qrels, ws) if ws.read(read_corpus_versions) else {}
     qrels = export_qrels(ws, outcome, snapshot.queries, snapshot.texts, earlier=earlier)
     scale = ws.settings.scale.grades
     times = Counter((query_id, grade) for query_id, _, grade in qrels)

@@ -131,7 +131,7 @@ COLUMNS = ("paper_id", "title", "sentences", "year", "labels", "citations")
 """The columns of every file."""
 PART_OF = "part_of"
 OPTIONAL = (PART_OF, "language")
-"""Columns in which few papers have a value; files of release 1.0.0 lack them."""
+"""The columns of a file in which a paper has such a value."""
 ROWS_IN_GROUP = 5_000
 _HINT = "add papers with `annot corpus add`"
 _NOT_READ: dict[str, Any] = {"title": "", "sentences": ()}
@@ -356,14 +356,15 @@ def papers_in(batches: Iterable[Any]) -> Iterator[Paper]:
             yield Paper(**_NOT_READ | values)
 
 
-def paper_schema() -> Any:
-    """The columns of a file."""
+def paper_schema(optional: Collection[str] = OPTIONAL) -> Any:
+    """The columns of a file that has these optional ones."""
     text, texts = pyarrow.string(), pyarrow.list_(pyarrow.string())
     types = (text, text, texts, pyarrow.int32(), texts, texts, text, text)
     may_be_empty = ("year", "labels", *OPTIONAL)
     return pyarrow.schema(
         pyarrow.field(name, kind, nullable=name in may_be_empty)
         for name, kind in zip((*COLUMNS, *OPTIONAL), types, strict=True)
+        if name in COLUMNS or name in optional
     )
 
 
@@ -513,12 +514,16 @@ class PaperWriter:
         self._characters = 0
         self._file: IO[bytes] | None = None
         self._writer: Any = None
+        self._optional: set[str] = set()
 
     def __enter__(self) -> PaperWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = _locked(self._temporary)
-        self._writer = pq.ParquetWriter(self._file, paper_schema(), compression="zstd")
+        self._open(self._temporary)
         return self
+
+    def _open(self, path: Path) -> None:
+        self._file = _locked(path)
+        self._writer = pq.ParquetWriter(self._file, paper_schema(self._optional), compression="zstd")
 
     def add(self, paper: Paper) -> None:
         """Write one paper. Raises InputError when it has another number of labels than of sentences."""
@@ -532,8 +537,25 @@ class PaperWriter:
             self._flush()
 
     def _flush(self) -> None:
-        self._writer.write_table(table_of(self._pending), row_group_size=ROWS_IN_GROUP)
+        table = table_of(self._pending)
+        if new := {name for name in OPTIONAL if table[name].null_count < len(table)} - self._optional:
+            self._begin_again_with(new | self._optional)
+        self._writer.write_table(table.select(self._writer.schema.names), row_group_size=ROWS_IN_GROUP)
         self._pending, self._characters = [], 0
+
+    def _begin_again_with(self, optional: set[str]) -> None:
+        """Copy the file so far to another one, which has these optional columns, and continue there."""
+        old_file, copy = self._file, self._temporary.with_suffix(".columns")
+        assert old_file is not None
+        self._writer.close()
+        old_file.flush()
+        old_papers = open_papers(self._temporary)
+        self._optional = optional
+        self._open(copy)
+        for group in range(old_papers.num_row_groups):
+            self._writer.write_table(_in_columns(old_papers.read_row_group(group), self._writer.schema))
+        copy.replace(self._temporary)
+        old_file.close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -591,11 +613,16 @@ def replace_papers(folder: Path, rows: Any) -> None:
     rows: a table with the columns of the corpus, each id once. Killed half-way it leaves complete files, some of them
     unchanged; running it again finishes.
     """
-    schema = paper_schema()
-    ids, new = rows.column("paper_id").combine_chunks(), _in_columns(rows, schema)
+    ids = rows.column("paper_id").combine_chunks()
     for path in files_of(folder):
         if _has_id(path, ids).any():
-            rewrite(path, lambda table: with_rows_replaced(_in_columns(table, schema), new), schema=schema)
+            schema = paper_schema({*rows.schema.names, *open_papers(path).schema_arrow.names})
+            rewrite(path, partial(_merged, new=_in_columns(rows, schema)), schema=schema)
+
+
+def _merged(table: Any, new: Any) -> Any:
+    """The table with these rows in the places of those with their ids, in their columns."""
+    return with_rows_replaced(_in_columns(table, new.schema), new)
 
 
 def _has_id(path: Path, ids: Any) -> NDArray[np.bool_]:

@@ -60,10 +60,8 @@ def counted_outcome(session: Session, settings: Settings, *, whole: bool) -> tup
     judgements: tuple[Judgement, ...] = ()
     given = count_by_assessor(session)
     if max(given.total(), count_judgements(session)) > sum(sizes):
-        plan, judgements = (
-            _rows_of_others(read_assignments(session), grades),
-            _rows_of_others(JUDGEMENTS.records(session), grades),
-        )
+        plan = _rows_of_others(read_assignments(session), grades)
+        judgements = _rows_of_others(JUDGEMENTS.records(session), grades)
     rest = outcome_from(plan, judgements, settled, (), asked=settings.adjudication.asked, drawn=drawn)
     given.subtract(row.assessor for row in plan)
     return PlainPairs(grades, +given, max(sizes, default=0)), rest

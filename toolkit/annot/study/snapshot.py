@@ -168,8 +168,7 @@ class ReleaseRecords:
 
 def read_snapshot(ws: Workspace) -> Snapshot:
     """Read the whole study in one transaction."""
-    with ws.reading() as session:
-        return snapshot_of(session, ws)
+    return ws.read(snapshot_of, ws)
 
 
 def read_for_release(
@@ -270,8 +269,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     of those by which the answer was given, as in a release.
     """
     again, aside = outcome.repeated_answers, set(outcome.set_aside)
-    with ws.reading() as session:
-        numbers = _numbers(session)
+    numbers = ws.read(_numbers)
     names = (*OF_JUDGEMENT, "comment", "flags")
     rows: Iterable[tuple[Any, ...]] = map(attrgetter(*names), outcome.everything)
     if outcome.flagged or aside:

@@ -158,11 +158,8 @@ def next_versions(
     A change is put on record completely, even if these tasks do not show it: the lead gives a reason once. Texts are
     compared elsewhere (`check_outgoing`). why: the reason for all changes.
     """
-    why, versions, changes = (
-        (why or "").strip() or None,
-        stored.read_versions(session, *stored.OF_SETTINGS),
-        shown_versions.changes_of(ws, session),
-    )
+    why = (why or "").strip() or None
+    versions, changes = stored.read_versions(session, *stored.OF_SETTINGS), shown_versions.changes_of(ws, session)
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
     # A facet that was removed is on record as such, although the tasks that were planned go on.
     gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
