@@ -255,7 +255,7 @@ def _script(mark: str, text: str) -> str:
 
 
 def _over(text: str) -> str:
-    shown = _plain(_without_groups(text)).strip()
+    shown = _plain(_without_groups(text) if "{" in text else text).strip()
     return shown if len(shown) == 1 or shown.isalnum() else f"({shown})"
 
 
