@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from datetime import date
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import settings_of
-from annot.base.words import ENGLISH, Words, languages, read_words, recorded_words
+from annot.base.words import ENGLISH, Words, languages, missing_words, read_words, recorded_words
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
 
 OTHERS = [language for language in languages(None) if language != "en"]
@@ -34,11 +33,7 @@ def words(request: pytest.FixtureRequest) -> Words:
 
 def test_there_are_four_languages_with_the_same_keys_and_placeholders() -> None:
     assert languages(None) == ("de", "en", "es", "zh")
-    folder = Path(__file__).parents[2] / "templates" / "words"
-    files = [tomllib.loads((folder / f"{language}.toml").read_text(encoding="utf-8")) for language in languages(None)]
-    assert {frozenset((table, key) for table in file if table != "names" for key in file[table]) for file in files} == {
-        frozenset((table, key) for table, lines in ENGLISH.entries.items() if table != "names" for key in lines)
-    }
+    assert not any(missing_words(language, overrides=None) for language in OTHERS)
 
 
 def test_every_stored_value_and_every_name_of_a_new_study_has_a_word(words: Words) -> None:
@@ -134,15 +129,18 @@ def test_a_study_changes_single_words_and_brings_a_language_of_its_own(tmp_path:
     own(tmp_path, "sco", packaged.replace('"Why?"', '"Whit wey?"'))
     assert languages(tmp_path) == ("de", "en", "es", "sco", "zh")
     assert read_words("sco", overrides=tmp_path)("screen.why") == "Whit wey?"
+    assert missing_words("sco", overrides=tmp_path) == []
 
 
-def test_words_that_an_earlier_study_lacks_are_english(tmp_path: Path) -> None:
+def test_words_that_an_earlier_study_lacks_are_english_and_named(tmp_path: Path) -> None:
     packaged = (Path(__file__).parents[2] / "templates" / "words" / "en.toml").read_text(encoding="utf-8")
     shorter = re.sub(r"(?m)^(query|rest) = .*\n", "", packaged, count=3).replace('"Why?"', '"Whit wey?"')
     own(tmp_path, "sco", shorter.replace("[names]", '[names]\nLinked = "Jyned"'))
     words = read_words("sco", overrides=tmp_path)
     assert (words("screen.why"), words("screen.query"), words.name("Linked")) == ("Whit wey?", "query", "Jyned")
     assert words("task.rest", count=2) == ENGLISH("task.rest", count=2)
+    missing = dict.fromkeys(line.split(" = ")[0] for line in missing_words("sco", overrides=tmp_path))
+    assert [*missing] == ["screen.query", "task.query", "task.rest"]
     # What was sent by the earlier release is read in the same way.
     recorded = {**words.shown, "task": {key: text for key, text in words.shown["task"].items() if key != "rest"}}
     assert recorded_words(recorded).shown == words.shown

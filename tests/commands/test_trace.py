@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from annot.study.workspace import Workspace
-from small_study import QUERIES, build
+from small_study import QUERIES, build, write_runs
 
 Run = Callable[..., Any]
 QUERY = QUERIES[0].query_id
@@ -14,6 +14,8 @@ QUERY = QUERIES[0].query_id
 
 def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
+    write_runs(ws)
+    assert annot("qrels", "--partial").exit_code == 0
     found = annot("trace", QUERY, "d08", "--json").data
     assert found["query"]["sentences"] == [1]
     assert found["document"]["title"] == "Title of d08"
@@ -25,7 +27,7 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
         ["a1", 9, 1],
         ["a2", 9, 1],
     ]
-    assert [(row["person"], row["role"], row["grade"], row["counts"]) for row in found["answers"]] == [
+    assert [(one["person"], one["role"], one["grade"], one["counts"]) for one in found["answers"]] == [
         ("a1", "assessor", 0, True),
         ("a2", "assessor", 1, True),
         ("j1", "adjudicator", 3, True),
@@ -33,21 +35,24 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
     view = {"person": "j1", "revision": 1, "at": "2031-03-14T12:00:00+00:00"}
     assert {name: found["answers"][2][name] for name in view} == view
     decision = found["decision"]
-    assert found["standing"] == "adjudicated"
+    assert (found["standing"], found["qrel"]) == ("adjudicated", 3)
     assert (decision["grade"], decision["adjudicator"], decision["reason"]) == (3, "j1", "the facet was misread")
+    assert found["runs"] == {"forward": 9, "gappy": 8}
 
 
 def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
+    write_runs(ws)
     text = annot("trace", QUERY, "d08").stdout
     landmarks = [
         f"query {QUERY}: facet method, sentences 2",
         "  2  method      How p1.",
         "document d08",
         "drawn by title_tfidf at rank 5 in turn 9",
-        "pair number 9 of a1",
+        "assigned to a1 as pair number 9",
         "decision: adjudicated",
         "grade 3 by j1: the facet was misread",
+        "forward",
     ]
     assert [text.index(one) for one in landmarks] == sorted(text.index(one) for one in landmarks)
     assert "example.org" not in text

@@ -1,4 +1,4 @@
-"""What is told of one pair: each answer in a line, and how text and hashes stand in the report's files."""
+"""What is told of one pair: each answer and each run in a line, and how text and hashes stand in the report's files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from annot.publishing.report import pages, tables
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import Table
-from annot.steps.trace import ANSWERS, TracedAnswer
+from annot.steps.trace import ANSWERS, RUNS, TracedAnswer
 
 HEADINGS = ("given at", "person", "role", "revision", "grade", "seconds", "counts", "source", "remarks")
 
@@ -44,6 +44,10 @@ def test_an_answer_says_when_what_and_whether_it_counts(changes: dict[str, Any],
     found = ANSWERS.of([answer(**changes)])
     assert found.headings == HEADINGS
     assert found.rows[0][HEADINGS.index(column)] == shown
+
+
+def test_a_run_says_where_it_has_the_document() -> None:
+    assert RUNS.of([("bm25", 1), ("lsa", None)]).rows == (("bm25", 1), ("lsa", "left out"))
 
 
 def test_the_chain_has_files_as_they_will_be_and_those_that_are_there(tmp_path: Path) -> None:

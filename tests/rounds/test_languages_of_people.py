@@ -151,6 +151,10 @@ def test_words_of_a_later_release_are_english_in_a_language_of_the_study(planned
     planned.push()
     assert "Cannae judge" in config_of(planned, "a1")
     assert f'lang="sco">{ENGLISH("task.query")}</span>' in data_of(planned, "a1")[0]["pair_html"]
+    lines = annot_done("check", "guidelines", folder=planned.folder).stdout.splitlines()
+    assert [line for line in lines if "sco.toml" in line or "query" in line][1:] == [
+        *('  screen.query = "query"', f'  task.query = "{ENGLISH("task.query")}"')
+    ]
     planned.judge("a1", {planned.pairs[0]: 2})
     planned.pull()
     assert judged_in(planned) == {"a1": {"sco"}}

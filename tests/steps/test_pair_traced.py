@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Adjudication, Assignment, Judgement, Query
+from annot.base.records import Addition, Adjudication, Assignment, Draw, Judgement, PoolEntry, Query
 from annot.steps import trace
 from annot.store.answers import SourcedAdjudication, SourcedJudgement
 from small_study import pool_of
@@ -62,19 +62,20 @@ def test_an_answer_counts_if_the_grade_is_made_of_it_or_it_answers_a_repeat() ->
     earlier, flagged = judged("a1", 0, NINE, revision=2), judged("a1", 3, NINE, flags=("late",))
     of = outcome(current=(first.record, flagged.record), repeats=(again.record,))
     said = traced(first, again, earlier, flagged, of=of)
-    assert [row.counts for row in said] == [True, True, False, False]
-    assert [row.repeat for row in said] == [False, True, False, False]
+    assert [one.counts for one in said] == [True, True, False, False]
+    assert [one.repeat for one in said] == [False, True, False, False]
     other = replace(again.record, assessor="a2")
-    assert [(row.repeat, row.counts) for row in traced(again, of=outcome(repeats=(other,)))] == [(False, False)]
+    (alone,) = traced(again, of=outcome(repeats=(other,)))
+    assert (alone.repeat, alone.counts) == (False, False)
 
 
 def test_an_adjudication_counts_if_it_is_the_one_that_settled_or_ended_the_pair() -> None:
     one, other, unable = settled(2), settled(3), settled(None, cannot_judge="no text")
     said = traced(one, other, unable, of=outcome(adjudications={PAIR: one.record}))
-    assert [row.counts for row in said] == [True, False, False]
+    assert [found.counts for found in said] == [True, False, False]
     said = traced(one, unable, of=outcome(unjudgeable={PAIR: (unable.record,)}))
-    assert [row.counts for row in said] == [False, True]
-    assert {row.role for row in said} == {"adjudicator"}
+    assert [found.counts for found in said] == [False, True]
+    assert {(found.repeat, found.role) for found in said} == {(False, "adjudicator")}
 
 
 def test_an_answer_is_from_when_it_was_changed_and_the_leads_word_from_when_it_was_recorded() -> None:
@@ -88,9 +89,21 @@ def test_an_answer_is_from_when_it_was_changed_and_the_leads_word_from_when_it_w
     assert [one.source for one in said] == [*["label-studio"] * 3, "withdrawn by the lead"]
 
 
+def test_a_document_is_in_the_pool_by_a_draw_or_by_what_brought_it_in() -> None:
+    pool = pool_of("p1")
+    entry, addition = trace._pooled(pool, "d03")
+    assert entry is not None
+    assert (entry.drawn.method, addition) == ("abs_tfidf", None)
+    assert trace._pooled(pool, "d99") == trace._pooled(None, "d03") == (None, None)
+    added = [Addition(at, "manual", None, (name,), "Found.", None, None) for at, name in ((2, "m1"), (3, "m2"))]
+    more = tuple(PoolEntry(one.documents[0], Draw("manual", 1, None, None), ()) for one in added)
+    grown = replace(pool, entries=(*pool.entries, *more), additions=tuple(added))
+    assert [trace._pooled(grown, name)[1] for name in ("d00", "m1", "m2")] == [None, *added]
+
+
 def test_a_document_that_nothing_knows_is_refused_with_the_near_name() -> None:
     plan = (Assignment("q", "doc-17", "a1", 1), Assignment("other", "doc-18", "a1", 2))
-    with pytest.raises(InputError, match=r"document 'doc-1': not in the corpus, nor judged for q; .*doc-17"):
+    with pytest.raises(InputError, match=r"document 'doc-1': not in the corpus, nor judged or ranked for q; .*doc-17"):
         trace._refuse_unknown(("q", "doc-1"), None, plan)
     with pytest.raises(InputError, match="d09"):
         trace._refuse_unknown(("q", "d090"), pool_of("p1"), ())

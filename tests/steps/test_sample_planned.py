@@ -113,7 +113,7 @@ def test_a_pair_that_was_not_drawn_has_a_state_of_its_own(ws: Workspace) -> None
     assert (told.standing, told.sampled) == ("not drawn", sample.pairs[left_out])
     assert trace(ws, *min(drawn(ws))).standing == "incomplete"
     printed = annot_done("trace", *left_out, folder=ws.root).stdout
-    assert "decision: not drawn" in printed
+    assert "qrels.txt: no line for this pair, which was not drawn" in printed
 
 
 def test_the_check_of_the_plan_draws_the_sample_once_more(ws: Workspace) -> None:

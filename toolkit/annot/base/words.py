@@ -124,6 +124,18 @@ def read_words(language: str, *, overrides: Path | None) -> Words:
     return Words(language, _completed(_entries_of(language, overrides)))
 
 
+def missing_words(language: str, *, overrides: Path | None) -> list[str]:
+    """Lines of the English file that a language lacks, such as `screen.why = "Why?"`. Raises as `read_words`."""
+    entries = _entries_of(language, overrides)
+    return [
+        f"{table}.{key} = {json.dumps(text, ensure_ascii=False)}"
+        for table, lines in ENGLISH.entries.items()
+        if table != STUDY_NAMES
+        for key, text in lines.items()
+        if key not in entries.get(table, {})
+    ]
+
+
 def recorded_words(body: Mapping[str, Any]) -> Words:
     """Words as they were put on record; those that are not on record are the program's English ones."""
     tables = {table: {key: _entry_of(value) for key, value in body[table].items()} for table in ON_SCREENS}

@@ -185,7 +185,7 @@ def _may_publish(names: Sequence[str]) -> bool:
 def trace(
     ws: "Workspace", query: Annotated[str, argument("Query id.")], document: Annotated[str, argument("Document id.")]
 ) -> Output:
-    """Show the history of a pair: its texts, its place in the pool, every answer and the final grade."""
+    """Show the history of a pair: its texts, its place in the pool, every answer, the final grade and its ranks."""
     from annot.steps import trace as step
 
     story = step.trace(ws, query, document)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from annot.base.errors import AnnotError
+from annot.base.errors import AnnotError, InputError
 from annot.base.records import WHOLE
-from annot.base.words import ENGLISH, Words, languages
+from annot.base.words import ENGLISH, FOLDER, Words, languages, missing_words
 from annot.store.pools import read_topics
 from annot.study import guidelines
 from annot.study.provenance import note, states_of
@@ -30,19 +30,45 @@ class CheckedGuidelines:
     """
     without_criteria: tuple[str, ...]
     """Pages of facets without a list of the meaning of each grade, so that the screen does not show it."""
+    missing_words: Mapping[str, Sequence[str]]
+    """Lines of the English words that a file of the study lacks, by language, so that the screen is in English there.
+    """
     findings: tuple[str, ...]
 
 
 def read_pages(ws: Workspace, words: Words = ENGLISH) -> tuple[dict[str, str], list[str]]:
     """The pages that assessors get, the general one first, and why a page cannot be read. words: of their language."""
     pages, faults = {}, []
-    of_texts = (WHOLE,) if ws.read(read_topics) else ()
+    with ws.reading() as session:
+        of_texts = (WHOLE,) if read_topics(session) else ()
     for name in dict.fromkeys((GENERAL, *ws.settings.facets, *of_texts)):
         try:
-            pages[name] = (guidelines.page if name == GENERAL else guidelines.read)(ws, name, words=words)
+            pages[name] = _page(ws, name, words)
         except AnnotError as error:
             faults.append(error.message)
     return pages, faults
+
+
+def _page(ws: Workspace, name: str, words: Words) -> str:
+    return guidelines.page(ws, name, words=words) if name == GENERAL else guidelines.read(ws, name, words=words)
+
+
+def _in_other_languages(ws: Workspace, names: Collection[str]) -> tuple[dict[str, str], list[str]]:
+    """The study's own pages of these names in other languages, such as `de/method`, and why one is not read."""
+    pages, faults = {}, []
+    folder = ws.root / "guidelines"
+    for path in sorted(folder.glob("*/*.md")):
+        language, name = path.parent.name, path.stem
+        if language not in languages(ws.root / "templates"):
+            faults.append(
+                f"guidelines/{language}: there are no words in templates/words/{language}.toml, so it is not read"
+            )
+        elif name in names:
+            try:
+                pages[f"{language}/{name}"] = _page(ws, name, guidelines.words_in(ws, language))
+            except AnnotError as error:
+                faults.append(f"guidelines/{language}: {error.message}")
+    return pages, list(dict.fromkeys(faults))
 
 
 def criteria_of(text: str) -> dict[int, str]:
@@ -55,14 +81,10 @@ def criteria_of(text: str) -> dict[int, str]:
 
 def check(ws: Workspace) -> CheckedGuidelines:
     """Compare the pages with the facets, the scale and the corpus; nothing is written."""
-    pages, findings = read_pages(ws)
-    left_out, names = guidelines.left_out(ws, pages), ws.settings.scale.names
-    for language in languages(ws.root / "templates"):
-        written = {path.stem for path in (ws.root / "guidelines" / language).glob("*.md")}
-        if written.intersection(pages):
-            of_language, faults = read_pages(ws, guidelines.words_in(ws, language))
-            pages |= {f"{language}/{name}": text for name, text in of_language.items() if name in written}
-            findings += [f"guidelines/{language}: {fault}" for fault in faults if fault not in findings]
+    in_english, findings = read_pages(ws)
+    others, faults = _in_other_languages(ws, in_english)
+    pages, names = in_english | others, ws.settings.scale.names
+    findings += faults
     without_criteria = []
     for facet, text in pages.items():
         if PurePosixPath(facet).name == GENERAL:
@@ -75,7 +97,16 @@ def check(ws: Workspace) -> CheckedGuidelines:
             for grade, name in enumerate(names)
             if not meanings.get(grade)
         ]
-    return CheckedGuidelines(tuple(pages), left_out, tuple(without_criteria), tuple(findings))
+    templates = ws.root / "templates"
+    missing = {}
+    for path in sorted((templates / FOLDER).glob("*.toml")):
+        try:
+            missing[path.stem] = missing_words(path.stem, overrides=templates)
+        except InputError as error:
+            findings.append("; ".join((error.message, *error.faults)))
+    return CheckedGuidelines(
+        tuple(pages), guidelines.left_out(ws, in_english), tuple(without_criteria), missing, tuple(findings)
+    )
 
 
 def note_as_read(ws: Workspace, checked: CheckedGuidelines) -> None:

@@ -170,6 +170,10 @@ def _guidelines(study: Examination, words: tuple[str, ...]) -> CheckedPart:
         lines += [
             f"the screen does not say what the grades mean: no list (`- 2: ...`, a line for each grade) in {silent}"
         ]
+    for language, missing in checked.missing_words.items():
+        if missing:
+            head = f"templates/words/{language}.toml lacks words, which are English on the screens; add these lines:"
+            lines += [head, *(f"  {line}" for line in missing)]
     where = f"correct the pages in {ws.root / 'guidelines'}; `annot guidelines FACET` prints the page in use"
     finding = f"{counted(count, 'place')} in the guidelines {verb(count, 'does', 'do')} not fit the study"
     return CheckedPart(checked, "\n".join(lines), count, finding, where)

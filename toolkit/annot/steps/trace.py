@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import Literal
 
-from annot.base import records
 from annot.base.errors import InputError
 from annot.base.names import close_to, known_query
+from annot.base.records import (
+    WHOLE,
+    Addition,
+    Assignment,
+    Decision,
+    Judgement,
+    PairReturn,
+    Paper,
+    Pool,
+    PoolEntry,
+    Query,
+    Source,
+    Topic,
+)
+from annot.formats.trec import read_tagged_run
+from annot.pools.pooling import versions_by_document
 from annot.publishing.report.tables import Column, Columns
 from annot.publishing.report.terminal import printed, rendered
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
@@ -18,12 +34,10 @@ from annot.store.papers import find_papers
 from annot.store.shown import Display, display_parts
 from annot.study.outcome import Outcome, Pair
 from annot.study.shown_versions import with_text
-from annot.study.snapshot import Snapshot, snapshot_of
+from annot.study.snapshot import Snapshot, exported_qrels, snapshot_of
 from annot.study.workspace import Workspace
 
 Sourced = SourcedJudgement | SourcedAdjudication
-OF_RECORD = ("revision", "grade", "cannot_judge", "reason", "comment", "lead_time", "flags")
-"""Fields of a traced answer that are those of the judgement or the adjudication."""
 Standing = Literal[
     "agreed", "adjudicated", "nobody can judge", "returned", "in dispute", "incomplete", "not planned", "not drawn"
 ]
@@ -31,7 +45,7 @@ Standing = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TracedAnswer:
-    """One revision of an answer."""
+    """One revision of an answer, by an assessor or an adjudicator."""
 
     person: str
     role: Literal["assessor", "adjudicator"]
@@ -53,31 +67,37 @@ class TracedAnswer:
     counts: bool
     """True if the final grade rests on it, or if it is the valid answer to a hidden repeat."""
     versions: tuple[str, ...]
-    """Versions of guidelines, screen and texts that the person saw, for those that were sent in several."""
+    """Versions of guidelines, screen and texts that the assessor saw, for those that were sent in several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Story of one pair: its texts, its place in the pool, its answers and its grade."""
+    """Story of one pair: its texts, its place in the pool, its answers, its grade, and its rank in each run."""
 
-    query: records.Query
+    query: Query
     doc_id: str
-    topic: records.Paper | records.Topic | None
+    topic: Paper | Topic | None
     """Text of the topic as the pair is judged; None without a corpus."""
-    document: records.Paper | None
+    document: Paper | None
     """Text of the document as the pair is judged; None without a corpus."""
-    pool: records.PoolEntry | None
-    added: records.Addition | None
+    pool: PoolEntry | None
+    added: Addition | None
     """Cause of its addition, if it was added after the draw."""
     sampled: SampledPair | None
     """Probability of its being judged; None if the pools are judged in full."""
-    given_to: tuple[records.Assignment, ...]
+    given_to: tuple[Assignment, ...]
     """Assignments; for imported judgements their order is that of the imported records."""
-    returned: tuple[records.PairReturn, ...]
+    returned: tuple[PairReturn, ...]
+    imported: bool
+    """True if the judgements were made elsewhere."""
     answers: tuple[TracedAnswer, ...]
     """Every revision of every judgement and adjudication, in the order recorded."""
     standing: Standing
-    decision: records.Decision | None
+    decision: Decision | None
+    qrel: int | None
+    """Line in exports/qrels.txt; None if the file or the line is not there: unjudged, which is not 0."""
+    runs: dict[str, int | None]
+    """Rank in each run; None if it left the document out."""
 
 
 def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
@@ -89,14 +109,16 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         labels = {paper.paper_id: paper.labels for paper in read_labels(session, [query.topic_id, doc_id])}
         judged = JUDGEMENTS.history(session, query_id, doc_id)
         settled = ADJUDICATIONS.history(session, query_id, doc_id)
-        history: list[Sourced] = sorted((*judged, *settled), key=lambda sourced: sourced.recorded_at or "")
+        history: tuple[Sourced, ...] = (*judged, *settled)
         displays = display_parts(session, (answer.shown_sha256 for answer in history))
     outcome, pool = snapshot.outcome, snapshot.pools.get(query.topic_id)
     corpus = find_papers(ws.corpus, [query.topic_id, doc_id]) if ws.has_corpus else {}
     texts = {name: _as_judged(snapshot, pair, paper, labels.get(name)) for name, paper in corpus.items()}
     entry, added = _pooled(pool, doc_id)
-    if not (doc_id in texts or entry or history):
+    runs = dict(_ranks(ws.runs, pair))
+    if not (doc_id in texts or entry or history or any(runs.values())):
         _refuse_unknown(pair, pool, snapshot.assignments)
+    traced = _answers(history, snapshot, query, displays)
     return Trace(
         query=query,
         doc_id=doc_id,
@@ -107,13 +129,16 @@ def trace(ws: Workspace, query_id: str, doc_id: str) -> Trace:
         sampled=snapshot.sample.pairs.get(pair) if snapshot.sample else None,
         given_to=tuple(assignment for assignment in snapshot.assignments if assignment.pair == pair),
         returned=tuple(pair_return for pair_return in outcome.returned if pair_return.pair == pair),
-        answers=tuple(_answers(history, snapshot, query, displays)),
+        imported=_imported(judged),
+        answers=tuple(sorted(traced, key=lambda answer: answer.recorded_at or "")),
         standing=_standing(pair, outcome, snapshot.sample),
         decision=next((decision for decision in outcome.decisions if decision.pair == pair), None),
+        qrel=_exported_grade(snapshot, pair),
+        runs=runs,
     )
 
 
-def _as_judged(snapshot: Snapshot, pair: Pair, paper: records.Paper, labels: Sequence[str] | None) -> records.Paper:
+def _as_judged(snapshot: Snapshot, pair: Pair, paper: Paper, labels: Sequence[str] | None) -> Paper:
     """The paper in the version on which the pair is judged, with the labels on record, which are of the newest."""
     judged = snapshot.judged_texts.get(pair)
     required = judged.required.get(paper.paper_id) if judged else None
@@ -124,62 +149,81 @@ def _as_judged(snapshot: Snapshot, pair: Pair, paper: records.Paper, labels: Seq
     return replace(paper, labels=tuple(labels) if known and labels else None)
 
 
-def _pooled(pool: records.Pool | None, doc_id: str) -> tuple[records.PoolEntry | None, records.Addition | None]:
+def _pooled(pool: Pool | None, doc_id: str) -> tuple[PoolEntry | None, Addition | None]:
     """The document in the pool, and the addition that brought it after the draw."""
-    entries, additions = (pool.entries, pool.additions) if pool else ((), ())
+    if pool is None:
+        return None, None
+    version = versions_by_document(pool).get(doc_id)
     return (
-        next((entry for entry in entries if entry.doc_id == doc_id), None),
-        next((addition for addition in additions if doc_id in addition.documents), None),
+        next((entry for entry in pool.entries if entry.doc_id == doc_id), None),
+        next((addition for addition in pool.additions if addition.version == version), None),
     )
 
 
-def _refuse_unknown(pair: Pair, pool: records.Pool | None, plan: Iterable[records.Assignment]) -> None:
+def _imported(judged: Sequence[SourcedJudgement]) -> bool:
+    return bool(judged) and not any(answer.source == Source.LABEL_STUDIO for answer in judged)
+
+
+def _refuse_unknown(pair: Pair, pool: Pool | None, plan: Iterable[Assignment]) -> None:
     query_id, doc_id = pair
     documents = {assignment.doc_id for assignment in plan if assignment.query_id == query_id}
     documents |= {entry.doc_id for entry in pool.entries} if pool is not None else set()
     close = close_to(doc_id, sorted(documents))
     raise InputError(
-        f"document {doc_id!r}: not in the corpus, nor judged for {query_id}{close and f'; {close}'}",
+        f"document {doc_id!r}: not in the corpus, nor judged or ranked for {query_id}{close and f'; {close}'}",
         hint=f"`annot pool show {query_id}` lists its documents",
     )
 
 
+def _exported_grade(snapshot: Snapshot, pair: Pair) -> int | None:
+    qrels = exported_qrels(snapshot) if snapshot.ws.qrels.is_file() else ()
+    return next((qrel.relevance for qrel in qrels if (qrel.query_id, qrel.doc_id) == pair), None)
+
+
+def _ranks(folder: Path, pair: Pair) -> Iterator[tuple[str, int | None]]:
+    query_id, doc_id = pair
+    for path in sorted(folder.glob("*.run")):
+        with path.open(encoding="utf-8") as lines:
+            tag, rankings = read_tagged_run(lines, name=str(path))
+        ranked = [document.doc_id for document in rankings.get(query_id, ())]
+        yield tag, ranked.index(doc_id) + 1 if doc_id in ranked else None
+
+
 def _answers(
-    history: Iterable[Sourced], snapshot: Snapshot, query: records.Query, displays: Mapping[str, Display]
+    history: Iterable[Sourced], snapshot: Snapshot, query: Query, displays: Mapping[str, Display]
 ) -> Iterator[TracedAnswer]:
     """Every revision of the answers, whether it counts, and what was on the screen."""
-    repeats = {(answer.asked, answer.assessor) for answer in snapshot.outcome.repeats}
+    outcome, numbers = snapshot.outcome, snapshot.version_numbers
     for sourced in history:
-        answer = sourced.record
-        is_judgement = isinstance(answer, records.Judgement)
-        person = answer.assessor if isinstance(answer, records.Judgement) else answer.adjudicator
-        shown = snapshot.version_numbers.of(
-            displays.get(sourced.shown_sha256 or ""),
-            query,
-            answer.doc_id,
-            screen="judge" if is_judgement else "adjudicate",
-        )
-        fields: dict[str, Any] = {name: getattr(answer, name, None) for name in OF_RECORD}
-        # A changed answer keeps its first time in `judged_at`.
+        answer, repeat = sourced.record, False
+        if isinstance(answer, Judgement):
+            repeat = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
+            # Answers of earlier revisions differ at least in their revision.
+            counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
+        else:
+            pair = answer.pair
+            counts = answer == outcome.adjudications.get(pair) or answer in outcome.unjudgeable.get(pair, ())
+        screen = "judge" if isinstance(answer, Judgement) else "adjudicate"
+        shown = numbers.of(displays.get(sourced.shown_sha256 or ""), query, answer.doc_id, screen=screen)
         yield TracedAnswer(
-            person=person,
-            role="assessor" if is_judgement else "adjudicator",
-            repeat=(answer.asked, person) in repeats,
+            person=answer.assessor if isinstance(answer, Judgement) else answer.adjudicator,
+            role="assessor" if isinstance(answer, Judgement) else "adjudicator",
+            repeat=repeat,
+            revision=answer.revision,
+            grade=answer.grade,
+            cannot_judge=answer.cannot_judge,
+            reason=getattr(answer, "reason", None),
+            comment=answer.comment,
+            # A changed answer keeps its first time in `judged_at`.
             at=(sourced.ruling is None and (sourced.changed_at or answer.judged_at)) or sourced.recorded_at,
             recorded_at=sourced.recorded_at,
+            lead_time=answer.lead_time,
+            flags=answer.flags,
             source=sourced.source if sourced.ruling is None else f"{sourced.ruling} by the lead",
             annotation=sourced.annotation,
-            counts=_counts(answer, snapshot.outcome),
+            counts=counts,
             versions=tuple(map(str, shown.values())),
-            **fields,
         )
-
-
-def _counts(answer: records.Judgement | records.Adjudication, outcome: Outcome) -> bool:
-    # Answers of earlier revisions differ at least in their revision.
-    if isinstance(answer, records.Judgement):
-        return not answer.flags and (answer in outcome.current or answer in outcome.repeats)
-    return answer == outcome.adjudications.get(answer.pair) or answer in outcome.unjudgeable.get(answer.pair, ())
 
 
 def _standing(pair: Pair, outcome: Outcome, sample: PoolSample | None) -> Standing:
@@ -196,10 +240,10 @@ def _standing(pair: Pair, outcome: Outcome, sample: PoolSample | None) -> Standi
     return "incomplete" if pair in outcome.incomplete else "agreed"
 
 
-def _counts_in_words(row: TracedAnswer) -> str:
-    if row.counts:
-        return "as a repeat" if row.repeat else "yes"
-    return "; ".join(row.flags) or "superseded"
+def _counts(answer: TracedAnswer) -> str:
+    if answer.counts:
+        return "as a repeat" if answer.repeat else "yes"
+    return "; ".join(answer.flags) or "superseded"
 
 
 ANSWERS = Columns[TracedAnswer](
@@ -210,14 +254,18 @@ ANSWERS = Columns[TracedAnswer](
         Column("revision", lambda row: row.revision),
         Column("grade", lambda row: "none" if row.grade is None else row.grade),
         Column("seconds", lambda row: "-" if row.lead_time is None else f"{row.lead_time:.1f}"),
-        Column("counts", _counts_in_words),
+        Column("counts", _counts),
         Column("source", lambda row: f"{row.source} {row.annotation}".strip()),
         Column("remarks", lambda row: "; ".join(filter(None, (row.cannot_judge, row.reason, row.comment)))),
     ]
+)
+RUNS = Columns[tuple[str, int | None]](
+    [Column("run", lambda row: row[0]), Column("rank", lambda row: "left out" if row[1] is None else row[1])]
 )
 
 
 def describe(story: Trace) -> str:
     """The story as text, in the order of the work."""
-    whole = story.query.facet == records.WHOLE
-    return rendered("trace", trace=story, whole=whole, answers=printed(ANSWERS, story.answers))
+    answers, runs = printed(ANSWERS, story.answers), printed(RUNS, story.runs.items())
+    whole = story.query.facet == WHOLE
+    return rendered("trace", trace=story, whole=whole, answers=answers, runs=runs)
