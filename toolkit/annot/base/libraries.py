@@ -21,6 +21,8 @@ class LazyLibrary:
         self._name, self._parts = name, parts
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute == "__wrapped__":  # inspect looks for it in every name of a module
+            raise AttributeError(attribute)
         library = import_module(self._name)
         for part in self._parts:
             import_module(f"{self._name}.{part}")

@@ -155,7 +155,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.to_import,
         "annot import FILE --as judgements",
-        "no pool has new documents of version {to_import} of the corpus yet; for pairs that nobody has judged, "
+        "no pool has new documents of version {to_import} of the corpus yet; for pairs without judgements, "
         "annot pool --grow names the command",
     ),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),

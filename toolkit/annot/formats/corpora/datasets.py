@@ -91,7 +91,7 @@ def text_of_inverted_index(index: object, *, name: str) -> str | None:
     Positions without a word are passed over; of two words at one position the first stays. Raises InputError, with the
     name of the field, for what is no index, and where most of the positions have no word.
 
-    >>> turned_back({"to": [0, 4], "be": [1, 5], "or": [2], "not": [3]}, name="abstract")
+    >>> text_of_inverted_index({"to": [0, 4], "be": [1, 5], "or": [2], "not": [3]}, name="abstract")
     'to be or not to be'
     """
     if not isinstance(index, dict):
