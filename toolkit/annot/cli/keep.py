@@ -228,9 +228,9 @@ def restore(
 
     An automatic backup restores the database, the plan and the settings, and leaves other files as they are. Nothing is
     written outside the folder. To restore into a database elsewhere, set ANNOT_DATABASE to a SQLite file or a
-    PostgreSQL URL; annot.toml in the backup cannot do that. Backups with another database version are refused. A dry
-    run only checks the backup. If Label Studio is lost as well, `annot push` sends the open pairs to an empty one,
-    without those that were answered.
+    PostgreSQL URL; annot.toml in the backup cannot do that. A backup of an earlier version is brought to this one, and
+    one of a later version is refused. A dry run only checks the backup. If Label Studio is lost as well, `annot push`
+    sends the open pairs to an empty one, without those that were answered.
     """
     from annot.steps import backup as step
 
