@@ -29,7 +29,17 @@ RENDERED_ELSEWHERE = {
     *("notebook.html.j2", "library.j2"),
     # A sample, a draft, trials, and studies of which something is not true: tests in `publish/`, `judging/`, and
     # `test_trials_told.py`.
-    *("evaluate_sample.py.j2", "sample.j2", "states.j2", "missing.md.j2", "untrue.md.j2", "trials.j2", "analyses.j2"),
+    *(
+        "evaluate_sample.py.j2",
+        "sample.j2",
+        "sample-notes.txt.j2",
+        "opinion-effect.j2",
+        "states.j2",
+        "missing.md.j2",
+        "untrue.md.j2",
+        "trials.j2",
+        "analyses.j2",
+    ),
     # A corpus of several versions: tests in `report/`.
     "over_time.j2",
 }

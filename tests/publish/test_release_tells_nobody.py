@@ -122,7 +122,7 @@ def test_whatever_is_planted_is_found_where_it_is_and_nothing_is_written(
 def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environment(ws: Workspace) -> None:
     local_server(ws)
     found = secrets_of(
-        *read_for_release(ws),
+        *read_for_release(ws, None),
         environ={"LABEL_STUDIO_API_KEY": "key-of-the-environment", "LABEL_STUDIO_URL": "https://other.example"},
         allowed=("Berta Quill",),
     )

@@ -86,7 +86,9 @@ def test_hours_are_learnt_from_the_judgements_unless_the_time_is_given(ws: Works
 def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What is played through."""
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr(forecast, "simulate_design", lambda design, **how: told.append({"design": design, **how}))
+    monkeypatch.setattr(
+        forecast.study_design, "simulate_design", lambda design, **how: told.append({"design": design, **how})
+    )
     return told
 
 

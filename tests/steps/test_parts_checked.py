@@ -150,7 +150,7 @@ def test_consent_says_how_people_agreed(ws: Workspace, consented: str | None, co
 
 
 def test_addresses_that_papers_print_may_be_released(ws: Workspace) -> None:
-    study, records = read_for_release(ws)
+    study, records = read_for_release(ws, None)
     secrets = secrets_of(study, records, environ={}, allowed=())
     printed = [Paper("x", "Write to the authors", ("We thank carla@example.net.",))]
     files = {"corpus.jsonl": b"We thank carla@example.net.\n"}

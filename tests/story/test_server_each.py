@@ -197,6 +197,6 @@ def test_the_audit_finds_other_accounts_and_projects_on_a_persons_server(at: At)
 
 def secret_texts(study: Study) -> set[str]:
     """What a release of the study is searched for."""
-    snapshot_of_study, records = read_for_release(study.workspace)
+    snapshot_of_study, records = read_for_release(study.workspace, None)
     assert of_report.Study(snapshot_of_study).isolation == "server"
     return {secret.value for secret in secrets_of(snapshot_of_study, records, environ={}, allowed=())}
