@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from annot.base.errors import InputError
 from annot.base.records import Assessor, PairKey, PairReturn
 from annot.judging.next_step import Facts, next_step
 from annot.judging.plan_on_record import record_plan
 from annot.judging.stage import Stage
-from annot.store import people, projects
+from annot.steps import plan
+from annot.store import people, pools, projects
 from annot.store.answers import JUDGEMENTS, add_returned
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
-from small_study import RECORDED, FirstPairs, Small, judgement, sourced
+from small_study import RECORDED, FirstPairs, Small, judgement, pool_of, sourced
 from study_stages import copied
 from worlds import Rounds
 
@@ -64,6 +67,25 @@ def test_a_plan_with_all_its_people_lacks_nobody_however_many_there_are(study: M
     found = facts(study("planned", "a3"))
     assert (found.planned, found.growing, found.to_fill, found.missing, found.vacant) == (40, 0, 0, 0, 0)
     assert (found.to_send, found.seats, found.batch) == (80, 0, 0)
+
+
+def test_a_plan_of_pairs_that_left_the_pools_is_taken_back_and_made_anew(study: Made) -> None:
+    ws = study("planned")
+    shorter = [replace(pool, entries=pool.entries[2:]) for pool in map(pool_of, ("p1", "p2", "p3", "p4"))]
+    with ws.writing() as session:
+        pools.replace_pools(session, shorter, rankings_sha256={pool.topic_id: "abc" for pool in shorter})
+    assert facts(ws).unpooled_plan == 8
+    assert next_step(facts(ws)).command == "annot plan --withdraw"
+    with pytest.raises(InputError, match="16 faults") as refused:
+        make_plan(ws)
+    assert "annot plan --withdraw" in str(refused.value.hint)
+    plan.withdraw(ws, queries=(), sent=False, dry_run=False)
+    make_plan(ws)
+    assert (facts(ws).unpooled_plan, facts(ws).planned) == (0, 32)
+
+
+def make_plan(ws: Workspace) -> None:
+    plan.make(ws, queries=(), shares={}, seed=None, grow=False, dry_run=False)
 
 
 def test_pairs_of_the_pool_that_the_plan_has_not_are_counted_one_by_one(study: Made) -> None:

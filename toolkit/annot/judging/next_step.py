@@ -40,6 +40,8 @@ class Facts(NamedTuple):
     """True if people have tasks: from then on, pairs are added with --grow only."""
     planned: int = 0
     """Pairs of the plan."""
+    unpooled_plan: int = 0
+    """Planned pairs that are in no pool any more: none of them was sent or judged."""
     growing: int = 0
     """Pairs of planned queries that the plan does not have, or not for as many people as annot.toml says by now."""
     undrawn: int = 0
@@ -164,6 +166,11 @@ WAY: tuple[Rule, ...] = (
         lambda f: not f.planned and not f.elsewhere,
         "annot plan",
         "assigns the pairs; first add everyone who will judge",
+    ),
+    Rule(
+        lambda f: f.unpooled_plan,
+        "annot plan --withdraw",
+        "{unpooled_plan} of the plan left the pools; annot plan then plans anew what was not sent",
     ),
     Rule(lambda f: f.undrawn, "annot plan{grow}", "{undrawn} new in the pools, from which the sample is not drawn yet"),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),

@@ -223,7 +223,11 @@ def _check_current(
         if len(names) > per_pair
     ]
     if faults:
-        raise InputError(f"the existing plan no longer fits: {counted(len(faults), 'fault')}", faults=faults)
+        raise InputError(
+            f"the existing plan no longer fits: {counted(len(faults), 'fault')}",
+            faults=faults,
+            hint="`annot plan --withdraw` takes back what was not sent; `annot plan` then plans it anew",
+        )
 
 
 def with_repeats(blocks: Sequence[Sequence[PairKey]], rate: float, rng: np.random.Generator) -> list[PairKey]:

@@ -196,6 +196,7 @@ class Stage:
             to_import="" if here else self._version_to_import(),
             seats=missing_people if here and not planned else 0,
             planned=len(self.planned),
+            unpooled_plan=self._unpooled_plan() if here else 0,
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
             undrawn=len(self._undrawn(planned)) if here else 0,
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
@@ -235,6 +236,11 @@ class Stage:
 
         new = {*ids_after(self.ws.corpus, versions[-1].after)}
         return versions[-1].version if new and new.isdisjoint(chain.from_iterable(self.documents.values())) else ""
+
+    def _unpooled_plan(self) -> int:
+        """Number of planned pairs that left the pools, but for those of withdrawn documents, which stay planned."""
+        pairs = {(query_id, doc_id) for query_id, documents in self.documents.items() for doc_id in documents}
+        return sum(doc_id not in self.outcome.withdrawn for _, doc_id in self.planned - pairs)
 
     def _growing(self, planned: set[str]) -> Iterator[Pair]:
         """Pairs of planned queries that `annot plan --grow` would add, or give to more people."""
