@@ -170,7 +170,7 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.unpooled_plan,
         "annot plan --withdraw",
-        "{unpooled_plan} of the plan left the pools; annot plan then plans anew what was not sent",
+        "{unpooled_plan} of the plan left the pools; annot plan then assigns again what was not sent",
     ),
     Rule(lambda f: f.undrawn, "annot plan{grow}", "{undrawn} new in the pools, from which the sample is not drawn yet"),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),

@@ -226,7 +226,7 @@ def _check_current(
         raise InputError(
             f"the existing plan no longer fits: {counted(len(faults), 'fault')}",
             faults=faults,
-            hint="`annot plan --withdraw` takes back what was not sent; `annot plan` then plans it anew",
+            hint="`annot plan --withdraw` takes back what was not sent; `annot plan` then assigns it again",
         )
 
 
