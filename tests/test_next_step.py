@@ -49,6 +49,7 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (SENT._replace(to_judge=PEOPLE), "annot pull", "a1 and a2"),
         # A pool that grew, a person who left, new guidelines.
         (SENT._replace(queries=5, to_judge=PEOPLE), "annot pool --grow", "you"),
+        (PLANNED._replace(vacant=40), "annot assessor add NAME --account EMAIL", "you"),
         (PLANNED._replace(unpooled_plan=13, growing=13), "annot plan --withdraw", "you"),
         (SENT._replace(growing=3, to_judge=PEOPLE), "annot plan --grow", "you"),
         (SENT._replace(undrawn=3, to_judge=PEOPLE), "annot plan --grow", "you"),

@@ -175,6 +175,11 @@ WAY: tuple[Rule, ...] = (
     Rule(lambda f: f.undrawn, "annot plan{grow}", "{undrawn} new in the pools, from which the sample is not drawn yet"),
     Rule(lambda f: f.growing, "annot plan{grow}", "{growing} without an assessor in the plan"),
     Rule(lambda f: f.to_fill, "annot plan", "{to_fill} without an assessor, because a person left"),
+    Rule(
+        lambda f: f.vacant and not f.sent and not f.judged and not f.elsewhere,
+        "annot assessor add NAME --account EMAIL",
+        "{vacant} without an assessor, because a person left",
+    ),
     Rule(lambda f: f.unread, "annot check guidelines", "read the guidelines first: everyone who judges follows them"),
     Rule(
         lambda f: f.misfits and not f.sent and not f.judged,
