@@ -60,3 +60,24 @@ def test_topics_that_the_study_does_not_have_are_named_and_nothing_is_imported(
     assert "given.txt:6: topic '02': not in this study; did you mean '2'?" in refused.stderr
     assert "annot query add --file" in refused.message()
     assert not difference(before, snapshot(study.root))
+
+
+NAMED = "query,document,assessor,grade\n1,p3,{person},1\n2,p3,{person},1\n"
+
+
+@pytest.mark.parametrize("first", ["qrels.txt", "named.csv"])
+def test_grades_without_a_name_and_those_of_a_person_never_replace_each_other(
+    study: Workspace, annot: Callable[..., Result], first: str
+) -> None:
+    written(study, "qrels.txt", QRELS)
+    written(study, "named.csv", NAMED.format(person="a1"))
+    (second,) = {"qrels.txt", "named.csv"} - {first}
+    assert annot("import", first).exit_code == 0
+    before = snapshot(study.root)
+    refused = annot("import", second)
+    assert refused.exit_code == 2
+    assert "a1: these would be replaced" in refused.stderr
+    assert not difference(before, snapshot(study.root))
+    assert annot("import", first).exit_code == 0
+    written(study, "other.csv", NAMED.format(person="a2"))
+    assert annot("import", "other.csv").exit_code == 0

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import func, select
+
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Source, grouped
@@ -20,7 +22,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import facet_labels, people, pools, projects, runs
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, SourcedAnswer
-from annot.store.models import ImportedSource, Plan, Session
+from annot.store.models import JUDGEMENT_TABLE, ImportedSource, Plan, Session
 from annot.store.papers import find_papers
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
@@ -275,6 +277,8 @@ def import_judgements(
     with gathered(errors):
         persons = query_sentences.persons_of(rows, set(adjudicators), everyone, name=name, same_person=same_person)
     raise_together(errors, name=name)
+    with ws.reading() as session:
+        _refuse_unnamed(session, rows, persons, name=name)
     in_file = {(queries[row.query].query_id, row.document) for row in rows if row.query in queries}
     rows = checked_rows[name]
     left_out = in_file - {(queries[row.query].query_id, row.document) for row in rows}
@@ -323,6 +327,36 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
     plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - imported or any(judgement.source != Source.FILE for judgement in sourced):
         raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
+
+
+def _refuse_unnamed(
+    session: Session, rows: Iterable[FileJudgement], persons: Mapping[str, Assessor], *, name: str
+) -> None:
+    """Raise InputError if rows without the name of an assessor, such as lines of qrels, would count as answers of a
+    person whom an earlier file names, or the other way round: they would replace these answers."""
+    judgement = JUDGEMENT_TABLE
+    first = select(func.min(judgement.c.id)).group_by(judgement.c.assessor)
+    recorded = session.connection().execute(
+        select(judgement.c.assessor, judgement.c.payload).where(judgement.c.id.in_(first))
+    )
+    named = {person: not _is_unnamed(payload or {}) for person, payload in recorded}
+    for row in rows:
+        person = persons[row.assessor].assessor
+        if person in named and named[person] == _is_unnamed(row.row):
+            problem = (
+                f"it names no assessor, and the study has judgements of {person}"
+                if named[person]
+                else f"it names {person}, and the grades without a name that the study has count as those of {person}"
+            )
+            raise InputError(
+                f"{name}: {problem}: these would be replaced",
+                hint="import it into a study of its own (`annot init FOLDER`)",
+            )
+
+
+def _is_unnamed(row: Mapping[str, Any]) -> bool:
+    """True for a line of qrels: it has a grade alone."""
+    return row.keys() == {"grade"}
 
 
 def _record(
