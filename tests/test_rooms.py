@@ -65,7 +65,6 @@ COMPLEX = {
     "measuring.diagnosis.panel.panel_of": "the columns of one record, a comprehension each",
     "measuring.evaluation.evaluated.evaluate_runs": "conventions, averages and runs are nested in the method, too",
     "measuring.evaluation.comparisons.compare_runs": "the figures of one comparison, which share their differences",
-    "judging.rounds.judging.outgoing_of": "what one person is sent; parts would have seven arguments",
     "pools.pooling.pool_in_version": "the fields of one record, a comprehension each",
     "pools.selection.even_choice": "one integer programme",
 }

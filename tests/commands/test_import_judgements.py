@@ -137,3 +137,13 @@ def test_a_fault_changes_nothing(ws: Workspace, annot: Run, tmp_path: Path) -> N
     assert table(ws, "SELECT COUNT(*) FROM query") == [(0,)]
     assert table(ws, "SELECT COUNT(*) FROM assessor") == [(0,)]
     assert not list(ws.exports.iterdir())
+
+
+def test_nothing_is_sent_of_what_was_judged_elsewhere(ws: Workspace, annot: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, rows_of_study())
+    assert annot("import", str(path), "--as", "judgements").exit_code == 0
+    for words in (("push",), ("push", "--dry-run")):
+        refused = annot(*words)
+        assert refused.exit_code == 2
+        assert "judged elsewhere" in refused.stderr
+        assert "annot push adjudication" in refused.stderr

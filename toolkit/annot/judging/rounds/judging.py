@@ -11,7 +11,7 @@ from typing import Any
 
 from annot.base.errors import FindingError, InputError, MissingInput, StudioError
 from annot.base.names import counted, moment_now
-from annot.base.records import Adjudication, Judgement, PairKey, Source, grouped
+from annot.base.records import Adjudication, Assignment, Judgement, PairKey, Source, grouped
 from annot.base.words import Words
 from annot.judging.exchange import displayed_content
 from annot.judging.exchange.collecting import (
@@ -42,7 +42,7 @@ from annot.judging.trial_draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import REASON_NEEDED, ReadAnnotation, StudioTask
 from annot.labelstudio.tasks import adjudicate_task, pair_key, reasoned_task, returned_task
-from annot.store import people, pools, projects, trials
+from annot.store import people, pools, projects, runs, trials
 from annot.store.answers import TRIALS, SourcedAdjudication, read_returned
 from annot.store.models import Project, Session
 from annot.store.shown import read_versions
@@ -149,6 +149,31 @@ class JudgingRound(Round):
         return notes, outcome.progress.left_by_assessor.total()
 
 
+def _plan_to_send(
+    session: Session, answered: Collection[tuple[str, PairKey]], *, left: Set[str], returned: Set[str]
+) -> dict[str, list[Assignment]]:
+    """Assignments of the people whose tasks are sent, by person. returned: people to whom pairs were returned.
+
+    Whoever judged all pairs elsewhere has no project, and needs none. Raises MissingInput if nothing is to be sent.
+    """
+    planned = people.read_assignments(session)
+    sent = projects.was_sent(session)
+    if not planned and not sent:
+        raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
+    done_elsewhere: Set[str] = set()
+    if runs.judgements_imported(session):
+        working = returned | {project.assessor for project in projects.read_projects(session, round="judge")}
+        working |= {row.assessor for row in planned if (row.assessor, row.asked) not in answered}
+        done_elsewhere = {row.assessor for row in planned} - working
+    plan = grouped((row.assessor, row) for row in planned if row.assessor not in left | done_elsewhere)
+    if planned and not (plan or sent):
+        raise MissingInput(
+            "every planned pair was judged elsewhere, and nothing is left to send",
+            hint="pairs in dispute are sent by `annot push adjudication`",
+        )
+    return plan
+
+
 def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     """The tasks of every assessor of the plan; people who left get none.
 
@@ -156,15 +181,11 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     """
     with ws.reading() as session:
         left = people.people_who_left(session)
-        planned = people.read_assignments(session)
-        sent = projects.was_sent(session)
         returned = [back for back in read_returned(session) if back.withdrawn_at is None and back.assessor not in left]
         hidden = {name: pairs for name, pairs in projects.read_hidden(session).items() if name not in left}
         waiting = displayed_content.not_shown(session)
         answered = _answered_keys(session)
-    if not planned and not sent:
-        raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    plan = grouped((row.assessor, row) for row in planned if row.assessor not in left)
+        plan = _plan_to_send(session, answered, left=left, returned={back.assessor for back in returned})
     pairs = {row.pair for rows in plan.values() for row in rows}.union(*hidden.values())
     material = TaskMaterial(ws, pairs)
     forms = forms_of(ws, PART, material)
