@@ -240,7 +240,10 @@ def replace_pools(session: Session, pools: Iterable[Pool], *, rankings_sha256: M
         for query_id, topic_id, doc_id in session.connection().execute(_pooled_pairs())
         if (topic_id, doc_id) not in staying
     }
-    hint = "`annot pool` without options draws the pools on record again; --frozen uses the rankings on record, too"
+    hint = (
+        "`annot pool` without options draws the pools on record again, and --frozen from the rankings on record; pools "
+        "that came with judgements have no such record, and grow by `annot pool add` or another `annot import`"
+    )
     models.refuse_in_use(
         session,
         {
