@@ -17,7 +17,7 @@ from annot.store.models import Notice
 from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import NOW, RECORDED, FirstPairs, Small, sourced
-from study_stages import copied
+from study_stages import DEMO, copied
 
 
 @pytest.fixture
@@ -61,6 +61,15 @@ def test_the_running_agreement_is_of_the_pairs_that_all_have_answered(ws: Worksp
     found = running_agreement(read_snapshot(ws))
     assert found is not None
     assert (found.n_pairs, found.n_queries, found.n_papers) == (25, 3, 3)
+
+
+def test_the_running_agreement_is_of_all_facets_together(tmp_path: Path) -> None:
+    snapshot = read_snapshot(copied(DEMO, "judged", tmp_path / "study"))
+    pairs = {(judgement.query_id, judgement.doc_id) for judgement in snapshot.outcome.of_answered_pairs}
+    assert len({snapshot.facets[query_id] for query_id, _ in pairs}) > 1
+    running = running_agreement(snapshot)
+    assert running is not None
+    assert running.n_queries == len({query_id for query_id, _ in pairs})
 
 
 def test_without_a_complete_pair_there_is_no_agreement_and_without_a_plan_no_progress(tmp_path: Path) -> None:
