@@ -339,9 +339,12 @@ def test_where_it_runs_it_is_not_started_again_and_a_hanging_start_is_repeated_o
     server.up(folder, environ={}, port=8097, say=said.append)
     assert spawns == [8097, 8097]
     assert "http://127.0.0.1:8097" in said[0]
+    assert "the first start" in said[0]
     assert "starting it again" in said[1]
+    (folder / "server.log").write_text("It ran before.\n", encoding="utf-8")
     server.up(folder, environ={}, port=8097, say=said.append)
     assert (len(spawns), len(said)) == (3, 3), "what speaks is not started again"
+    assert "the first start" not in said[2]
 
 
 def test_the_port_of_another_server_is_taken_only_if_no_other_is_left(

@@ -534,7 +534,7 @@ def _runs(
 def _rated(
     query_ids: Iterable[str], rated: Collection[str], read: contents.Files, faults: Faults, *, place: str
 ) -> tuple[str, ...]:
-    """Those of the queries that are rated; queries of a facet without any ratings are left out."""
+    """Rated queries, in their order; queries of a facet without any ratings are left out."""
     for query_id in query_ids:
         paper_id, facet = contents.paper_and_facet(query_id)
         if query_id not in rated and facet in read.facets:
