@@ -94,6 +94,16 @@ def test_a_new_study_of_questions_says_question_in_every_language_and_other_stud
     assert "| question read differently | Each" in shown(questions, "adjudication")
 
 
+def test_words_that_are_in_the_folder_stay_and_are_not_called_new(tmp_path: Path) -> None:
+    own = tmp_path / "templates" / "words" / "en.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text('[task]\ntopic = "Need"\n', encoding="utf-8")
+    told = annot_done("init", ".", "--kind", "questions", folder=tmp_path).stdout
+    assert "templates/words/en.toml" not in told
+    assert "templates/words/de.toml" in told
+    assert "Need" in own.read_text(encoding="utf-8")
+
+
 def test_the_page_for_adjudicators_names_each_cause_on_their_screen_and_no_other() -> None:
     pages = files("annot.study.guideline_pages")
     for folder, causes in (("", DIFFERENCES), ("topics", DIFFERENCES_OF_WHOLES)):

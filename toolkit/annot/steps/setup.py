@@ -50,7 +50,7 @@ def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: boo
         _keeps(settings_file, ws.settings, name=name, kind=kind)
     elif CONTROL.search(new_name):
         raise InputError(f"{root}: the name {new_name!r} cannot be printed", hint="give one by --name")
-    new = [] if existing else [SETTINGS_FILE, *words_of(new_kind)]
+    new = [] if existing else [SETTINGS_FILE, *new_words(root, new_kind)]
     new += [f"{folder}/" for folder in FOLDERS if not (root / folder).is_dir()]
     new += [] if (root / IGNORE_FILE).exists() else [IGNORE_FILE]
     missing = missing_part(ws) if existing or (root / BACKUPS).is_dir() else None
@@ -78,14 +78,13 @@ def _write_study(root: Path, new: Collection[str], *, name: str, kind: Kind) -> 
         database.open_store(url).close()
 
 
-def words_of(kind: Kind) -> dict[str, str]:
-    """Files of words, by path, that a new study of this kind has in place of the program's words."""
+def new_words(root: Path, kind: Kind) -> dict[str, str]:
+    """Files of words, by path, that a new study of this kind has in place of the program's words, but for those that
+    the folder has already."""
     folder = files("annot.templates") / WORDS / kind
-    return {
-        f"templates/{WORDS}/{path.name}": path.read_text(encoding="utf-8")
-        for path in (sorted(folder.iterdir(), key=str) if folder.is_dir() else ())
-        if path.name.endswith(".toml")
-    }
+    paths = sorted(folder.iterdir(), key=str) if folder.is_dir() else ()
+    names = {f"templates/{WORDS}/{path.name}": path for path in paths if path.name.endswith(".toml")}
+    return {name: path.read_text(encoding="utf-8") for name, path in names.items() if not (root / name).exists()}
 
 
 def write_words(root: Path, kind: Kind) -> None:
@@ -93,10 +92,9 @@ def write_words(root: Path, kind: Kind) -> None:
 
     The words go on record with the first push, so studies of earlier releases keep the words that they were sent with.
     """
-    for name, text in words_of(kind).items():
-        if not (root / name).exists():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            write_file(root / name, text)
+    for name, text in new_words(root, kind).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        write_file(root / name, text)
 
 
 def _refuse_inside_study(root: Path) -> None:
