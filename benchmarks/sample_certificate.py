@@ -1,12 +1,15 @@
 """How close what a sampled study says of its own sample comes to the truth, on simulated studies.
 
-    python benchmarks/sample_certificate.py [--studies 20] [--redraws 40] [--topics 20] [--share 0.3333]
+    python benchmarks/sample_certificate.py [--studies 20] [--redraws 40] [--topics 20] [--share 0.3333] [--nothing 0]
 
 The truth comes from the complete grades, whose pairs are drawn again `--redraws` times. The study itself sees one draw,
 and says by how much its sample widens intervals: of a run's mean (level) and of a difference between two runs.
 
 - `truth`: the factor 1 + widening, the median over studies. `says`: the median over studies of the factor over the true
   factor of the same study. `holds`: in how many of the studies the range of 90% holds the true factor.
+- `bias`: how far a run's mean is off, in points of 100, and what the study says of it, both the median over studies.
+
+--nothing is the share of questions that have no relevant document: the first ones lose theirs.
 """
 
 from __future__ import annotations
@@ -67,6 +70,8 @@ def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: Names
     found: dict[str, list[tuple[Certainty, Certainty]]] = {}
     for seed in range(options.studies):
         whole = few_relevant(topics=options.topics, pool=pairs, relevant=relevant, highest=highest, seed=seed)
+        for query_id in [*whole.grades][: round(options.nothing * options.topics)]:
+            whole.grades[query_id] = dict.fromkeys(whole.grades[query_id], 0)
         collection = Collection(whole)
         judged = judged_whole(whole, collection)
         pi = probabilities(collection.frozen, share=options.share, rule=RULE_OF_STUDIES)
@@ -88,12 +93,14 @@ def lines_of(pairs: int, relevant: tuple[int, int], highest: int, options: Names
             ratio = median(factor(one) / of for one, of in zip(said, true, strict=True))
             share = np.mean([held(one, of) for one, of in zip(said, true, strict=True)])
             cells.append(f"{median(true):8.2f}{ratio:7.2f}{100 * share:6.0f}")
-        yield (f"{pairs:5} {relevant[0]:3}-{relevant[1]:<3}{highest:3} {name:5}{cells[0]}{cells[1]}")
+        biases = [100 * median(study[at].bias or 0.0 for study in both) for at in range(2)]
+        cells.append("".join(f"{bias:+8.1f}" for bias in biases))
+        yield f"{pairs:5} {relevant[0]:3}-{relevant[1]:<3}{highest:3} {name:5}{''.join(cells)}"
 
 
 COMMAND = Command(
     __doc__,
-    options={"studies": 20, "redraws": 40, "topics": 20, "share": 0.3333},
+    options={"studies": 20, "redraws": 40, "topics": 20, "share": 0.3333, "nothing": 0.0},
     smallest="--studies 1 --redraws 2 --topics 4",
     seconds=lambda options: 1 + 0.0135 * options.studies * options.topics * (options.redraws + 20),
 )
@@ -101,8 +108,8 @@ COMMAND = Command(
 
 def main() -> None:
     options = COMMAND.read()
-    print("                            level                difference")
-    print("pairs relevant  G          truth   says holds   truth   says holds")
+    print("                            level                difference           bias")
+    print("pairs relevant  G          truth   says holds   truth   says holds   truth    says")
     for design in DESIGNS:
         for line in lines_of(*design, options):
             print(line, flush=True)

@@ -34,6 +34,8 @@ MADE = {
     for pool in (25, 50, 100, 200)
 }
 """Made collections: documents of a pool, relevant documents of a question, from and to."""
+EVERY_QUESTION = "Every"
+"""Cranfield with the questions in whose pool nothing is relevant."""
 CORPUS = 1500
 POOLING = ("m1", "m2", "m3", "m4")
 SKILLS = {"m1": 1.0, "m2": 0.8, "m3": 0.6, "m4": 0.9, "strong": 1.8, "like m1": 1.0, "weak": 0.4, "poor": 0.1}
@@ -46,7 +48,9 @@ def named(name: str, options: Namespace, *, topics: int = 150) -> JudgedWhole:
     if name in MADE:
         pool, relevant = MADE[name]
         return few_relevant(topics=topics, pool=pool, relevant=relevant)
-    return of_csfcube(options.csfcube) if name == "CSFCube" else of_cranfield(options.cranfield)
+    if name == "CSFCube":
+        return of_csfcube(options.csfcube)
+    return of_cranfield(options.cranfield, every_question=name == EVERY_QUESTION)
 
 
 def few_relevant(

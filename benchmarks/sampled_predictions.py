@@ -3,9 +3,10 @@
     python benchmarks/sampled_predictions.py CRANFIELD CSFCUBE [--redraws 300] [--share 0.33] [--only "Few 100"]
 
 Collections: Cranfield and CSFCube (17 systems), and made ones (8 systems): `Few N` has 1 to 4 relevant documents in
-pools of N, `Mixed N` 1 to 40. Each time, 12 or 25 topics are drawn with replacement, and their pairs are sampled as
-`annot plan --sample` does. `tuned` is what `annot` does with predictions, `full` gives them full weight, `none` goes
-without. A line for each number of topics and measure:
+pools of N, `Mixed N` 1 to 40. `Every` is Cranfield with the questions in whose pool nothing is relevant. Each time, 12
+or 25 topics are drawn with replacement, and their pairs are sampled as `annot plan --sample` does. `tuned` is what
+`annot` does with predictions, `full` gives them full weight, `none` goes without. A line for each number of topics and
+measure:
 
 - `whole`: how many of 100 intervals (Student's t over topics) of means and of differences between two systems hold the
   truth with full judging of the same topics; next to it the same of each way to predict.
@@ -27,9 +28,9 @@ from annot.base.stats.inference import generator
 from annot.measuring.sampled.grades import KINDS, Predicted, Weights, pool_grades, predicted, tuned
 from annot.pools.pooling import drawn, probabilities
 from command import Command
-from sampled_collections import HIGHEST, MADE, RULE, Collection, Topics, half_widths, named
+from sampled_collections import EVERY_QUESTION, HIGHEST, MADE, RULE, Collection, Topics, half_widths, named
 
-NAMES = ("CSFCube", "Cranfield", *MADE)
+NAMES = ("CSFCube", "Cranfield", EVERY_QUESTION, *MADE)
 WAYS = ("none", "tuned", "full")
 TOPICS = (12, 25)
 Key = tuple[str, int]

@@ -77,8 +77,8 @@ def read_cranfield(folder: Path) -> Cranfield:
     return Cranfield(folder / "documents.jsonl", {str(one["question_id"]): str(one["text"]) for one in asked}, grades)
 
 
-def of_cranfield(folder: Path) -> JudgedWhole:
-    """Questions with a relevant document in their pool. Grades 0 to 3, relevant from 2."""
+def of_cranfield(folder: Path, *, every_question: bool = False) -> JudgedWhole:
+    """Questions with a relevant document in their pool, or all of them. Grades 0 to 3, relevant from 2."""
     found = read_cranfield(folder)
     texts = {
         str(one["paper_id"]): (str(one["title"]), str(one["abstract"]))
@@ -99,7 +99,7 @@ def of_cranfield(folder: Path) -> JudgedWhole:
         query_id: {doc_id: found.grades.get((query_id, doc_id), 0) for doc_id in sorted(pool)}
         for query_id, pool in pools.items()
     }
-    grades = {query_id: of for query_id, of in grades.items() if max(of.values()) >= 2}
+    grades = {query_id: of for query_id, of in grades.items() if every_question or max(of.values()) >= 2}
     return JudgedWhole(
         name="Cranfield",
         grades=grades,

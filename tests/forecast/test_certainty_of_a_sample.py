@@ -259,6 +259,23 @@ def test_queries_with_many_relevant_documents_are_filled_in_with_more() -> None:
     assert many > 3 * none
 
 
+def test_some_queries_are_filled_in_with_nothing_relevant() -> None:
+    """Half of the queries have nothing relevant, the others a quarter of their documents; a third is judged.
+
+    Queries are taken for more alike than they are, so fewer than half come out empty.
+    """
+    rng = np.random.default_rng(8)
+    ids = [f"d{at:02}" for at in range(40)]
+    whole = {f"q{at:02}": {doc_id: int(at % 2 and rng.random() < 0.25) for doc_id in ids} for at in range(60)}
+    known = {
+        name: {doc_id: grade for doc_id, grade in of.items() if rng.random() < 1 / 3} for name, of in whole.items()
+    }
+    features = {name: dict.fromkeys(ids, (0.0,)) for name in known}
+    filled = filled_in(known, features, {name: dict.fromkeys(ids, 1 / 3) for name in known}, highest=1)
+    empty = [sum(not any(of.values()) for of in filled.grades(at).values()) for at in range(10)]
+    assert 3 <= np.mean(empty) <= 30
+
+
 def assumed_of(share: float, **changes: Any) -> Certainty:
     usual: dict[str, Any] = {
         "measure": "nDCG",

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.stats.values import Estimate, Undefined
+from annot.measuring import sampled_study
 from annot.measuring.evaluation.evaluated import EvaluatedRuns
+from annot.measuring.forecast.sample import Certainty
 from annot.steps import evaluate
 from annot.study.snapshot import exported_qrels, read_snapshot
 from annot.study.workspace import Workspace
@@ -91,3 +94,20 @@ def test_what_recall_and_judged_documents_mean_in_a_sample_is_noted_where_they_a
     assert not any("whether drawn or not" in note for note in usual)
     assert "Judged@10: the share of the first documents that are in a pool, whether drawn or not" in asked
     assert set(values(measure(half, measures=("Judged@10",)), "trec", "Judged@10").values()) == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("bias", "words"), [(0.033, "3.3 points too high"), (-0.021, "2.1 points too low"), (0.01, "")]
+)
+def test_a_mean_that_is_further_off_than_its_interval_allows_is_noted(
+    half: Workspace, monkeypatch: pytest.MonkeyPatch, bias: float, words: str
+) -> None:
+    """Half an interval is .06 here, and a quarter of that .015."""
+    known = Estimate(0.1, Undefined("no range"))
+    monkeypatch.setattr(sampled_study, "certainty", lambda *_: Certainty(known, known, bias, 0.06, 0.0))
+    found = measure(half)
+    assert found.sampled is not None
+    assert (found.sampled.bias, found.sampled.biased) == (bias, bool(words))
+    noted = [note for note in found.notes if "is expected to be" in note]
+    assert len(noted) == bool(words)
+    assert all(words in note for note in noted)

@@ -228,6 +228,8 @@ def with_cost(
         floored=len({query_id for run in estimated.values() for query_id in run.floored[evaluated.measure]}),
         queries=len(pools),
         empty=sum(not pool.relevant(evaluated.relevant_from).least.any() for pool in pools.values()),
+        bias=effect.bias,
+        biased=effect.too_small,
         so_far=None if judged == drawn else judged / drawn,
     )
     if data.label is not None:

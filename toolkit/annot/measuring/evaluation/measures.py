@@ -808,6 +808,10 @@ class SampleCost:
     """Queries that are measured."""
     empty: int = 0
     """Queries in which no drawn document is relevant: their values are predictions, or 0 without predictions."""
+    bias: float | None = None
+    """Expected error of a run's mean, found by drawing the sample again; None if it is not known."""
+    biased: bool = False
+    """True if it is too large for the interval of a run's mean, which then misses the true mean too often."""
     so_far: float | None = None
     """Share of the drawn pairs that have a grade; None if all have one."""
     opinion: OpinionEffect | None = None

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 # A logistic regression predicts each "this grade or higher" from the rankings. Each judged pair counts 1 / its
 # probability: the regression then fits the whole pools and not their tops, which have most of the drawn pairs. Each
 # query has an intercept of its own around a common one, with a normal distribution whose variance is learned with it:
-# queries differ in how many relevant documents they have. A query that would have none gets one, as estimates assume
-# at least one. `benchmarks/sample_certificate.py` compares the filled-in grades with the true ones.
+# queries differ in how many relevant documents they have, and some have none. `benchmarks/sample_certificate.py`
+# compares the filled-in grades with the true ones.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -48,7 +48,7 @@ class FilledIn:
 
     def __init__(self, judged: JudgedQueries, measured: MeasuredDesign) -> None:
         """Learn the chances from the pairs that are judged."""
-        self.known, self.relevant_from, self.seed = judged.grades, measured.relevant_from, measured.seed
+        self.known, self.seed = judged.grades, measured.seed
         names = sorted(self.known)
         self.missing = {name: sorted(judged.features[name].keys() - self.known[name].keys()) for name in names}
         """Documents without a grade, by query."""
@@ -81,11 +81,6 @@ class FilledIn:
             if missing:
                 rng, at_least = generator(self.seed, "filled in", name, str(number)), self.at_least[name]
                 grades = (rng.random((len(missing), 1)) < at_least).sum(axis=1)
-                least = self.relevant_from
-                if max(grades.max(), *self.known[name].values(), 0) < least and at_least[:, least - 1].any():
-                    odds = at_least[:, least - 1] / (1 + 1e-9 - at_least[:, least - 1])
-                    row = rng.choice(len(missing), p=odds / odds.sum())
-                    grades[row] = (rng.random() * at_least[row, least - 1] < at_least[row]).sum()
                 pools[name] |= dict(zip(missing, grades.tolist(), strict=True))
         return {name: dict(sorted(grades.items())) for name, grades in pools.items()}
 
