@@ -251,7 +251,9 @@ class Study:
     @property
     def certificate(self) -> str:
         """Share of the pools that was judged, and its cost; empty if all of it was."""
-        return sentence("sample.certificate", cost=self.sample_cost) if self.sample_cost else ""
+        return (
+            self.snapshot.words.said(sentence("sample.certificate", cost=self.sample_cost)) if self.sample_cost else ""
+        )
 
     @property
     def level(self) -> float:
