@@ -181,8 +181,8 @@ ONE_RUN = Estimate(*[Undefined("there is one run")] * 2)
         (
             SampleCost(50, 100, 0.5, wider(0.2), ONE_RUN, 0, 0, bias=0.0421, biased=True),
             "Half of the pool was judged, drawn with known probabilities (50 of 100 pairs). That widens the interval "
-            "of a system's score by 20%. The scores of systems are expected to be 4.2 points of 100 too high, more "
-            "than their intervals allow for. That moves all systems in the same direction: compare them with each "
+            "of a system's score by 20%. The scores of systems are expected to be about 4.2 points of 100 too high, "
+            "more than their intervals allow for. That moves all systems in the same direction: compare them with each "
             "other, not with those of other collections.",
         ),
         (

@@ -556,6 +556,11 @@ _PMID = re.compile(r"(?:.*\bpmid\W{0,3}|https?://\S*/|med:)?0*([1-9][0-9]{0,8})(
 _OPENALEX = re.compile(r"(?:.*[/:\s])?W([1-9][0-9]{0,14})/?", re.IGNORECASE | re.DOTALL)
 _PAIRS = {")": "(", "]": "[", ">": "<", "}": "{"}
 
+MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
+"""Spellings of an empty cell, in any case, by R, pandas, Python and spreadsheets."""
+NO_ABSTRACT = re.compile(rf"{'|'.join(map(re.escape, MISSING))}|\[?no abstract (?:is )?available\.?\]?", re.IGNORECASE)
+"""Text that programs and databases write in place of an abstract."""
+
 
 class IdentifiedRecord(NamedTuple):
     """A record with the id of its paper."""
@@ -587,6 +592,8 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
     fields = {name: value for name, value in record.items() if name not in _IN_PLACE}
     cited = map(_cited, record.get("cited") or ())
     ids = tuple([f"{kind}:{ids_by_kind[kind]}" for kind in GLOBAL if kind in ids_by_kind])
+    if isinstance(abstract := fields.get("abstract"), str) and NO_ABSTRACT.fullmatch(abstract.strip()):
+        fields["abstract"] = None
     return IdentifiedRecord({"paper_id": paper_id} | fields, ids, tuple(dict.fromkeys(filter(None, cited))), no_id)
 
 

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, BeforeValidator, F
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.base.records import Paper
-from annot.formats.cleaning import PARAGRAPH, CleanedPaper, clean, cleaned, is_plain, without_heading
+from annot.formats.cleaning import MISSING, PARAGRAPH, CleanedPaper, clean, cleaned, is_plain, without_heading
 from annot.formats.input_files import Strict, in_words, read_objects
 from annot.formats.paper_text import ENGLISH, known_language, language_code, language_name, language_of, sentences_in
 
@@ -171,8 +171,6 @@ paper_of_record = partial(document_of_record, titled=True)
 """The paper of one record, which has a title."""
 
 
-MISSING = frozenset(("", "-", "na", "n/a", "#n/a", "nan", "none", "null"))
-"""Spellings of an empty cell, in any case, by R, pandas, Python and spreadsheets."""
 _A_YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?=(?:\d{4})?(?!\d))")
 """A year, alone or in a date such as `2001-05-03` or `20010503`."""
 

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from annot.base.errors import InputError
 from annot.base.libraries import pyarrow
 from annot.base.records import Paper
-from annot.formats.cleaning import is_plain, without_heading
+from annot.formats.cleaning import MISSING, is_plain, without_heading
 from annot.formats.corpora.pieces import BrokenRecord, Format, Head, Piece, Records, encoding_fault, whole_file_piece
 from annot.formats.corpora.xml_papers import refuse_entities
 from annot.formats.input_files import (
@@ -31,7 +31,7 @@ from annot.formats.input_files import (
     parquet_file,
     text_of,
 )
-from annot.formats.paper_records import MISSING, YEARS, year_in
+from annot.formats.paper_records import YEARS, year_in
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Documents by the names that people give their fields, as JSON Lines or one JSON text; BEIR's, CSFCube's, and the
@@ -216,8 +216,6 @@ _BETWEEN = re.compile(r"[\s;,|]+")
 _RETRACTED = ("is retracted", "document type", "publication type")
 """Columns that say that a paper was retracted: `true`, or a type with that word."""
 _LONGEST_MISSING = max(map(len, MISSING))
-_NO_ABSTRACT = "[No abstract available]"
-"""Scopus writes it in place of one."""
 
 
 @lru_cache(maxsize=64)
@@ -289,8 +287,6 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
             fields[name] = [cited for cited in _BETWEEN.split(cell) if cited]
     if fields.keys().isdisjoint(IDS):
         fields |= {kind: _text(fields[kind]) for kind in _ID_NAMES if kind in fields}
-        if fields.get("abstract") == _NO_ABSTRACT:
-            fields["abstract"] = None
     retraction = [str(record[name]).lower() for name in _columns_of_retraction(header)]
     retracted = any("retract" in text or text == "true" for text in retraction)
     return document(fields) | ({"retracted": True} if retracted else {})

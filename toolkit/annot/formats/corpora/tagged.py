@@ -36,6 +36,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from annot.formats.cleaning import NO_ABSTRACT
 from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, encoding_fault, whole_file_piece
 from annot.formats.corpora.tables import TAGS
 from annot.formats.input_files import text_of
@@ -152,8 +153,6 @@ _PMIDS = {
     "UR": re.compile(r".*?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)"),
 }
 _PMID_OF_DATABASE = {"AN": re.compile("pubmed|medline", re.IGNORECASE), "C2": re.compile("scopus", re.IGNORECASE)}
-_NO_ABSTRACT = re.compile(r"\[?no abstract (?:is )?available\.?\]?", re.IGNORECASE)
-"""The text that Scopus and others write in place of an abstract."""
 _PARAGRAPH = re.compile(r"(?<=[.!?:)\]\"”])\s*\n\s*\n\s*")
 
 
@@ -196,7 +195,7 @@ def _ris_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     several = [text.strip() for text in _texts(record, _ABSTRACTS)]
     # To look behind each character of a text takes as long as all else that is done to its record.
     texts = [part for text in several for part in (_PARAGRAPH.split(text) if "\n" in text else [text])]
-    abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not _NO_ABSTRACT.fullmatch(text))
+    abstract = "\n\n".join(" ".join(text.split()) for text in dict.fromkeys(texts) if not NO_ABSTRACT.fullmatch(text))
     return {
         "title": " ".join(_text(record, (*_TITLES[:3], *books, *_TITLES[3:])).split()) or None,
         "abstract": abstract or None,
