@@ -1,7 +1,5 @@
 """Ways to spoil a study, one fault each, for the tests of wrong input."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Wrong input for the commands of Help."""
 
-from __future__ import annotations
-
 from spoiling import replace, write
 from usual import isolated
 from wrong import Wrong

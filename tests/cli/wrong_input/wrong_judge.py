@@ -1,7 +1,5 @@
 """Wrong input for the commands of Judge that plan, explain and follow the work."""
 
-from __future__ import annotations
-
 from spoiling import replace, sql, write
 from usual import isolated
 from wrong import NOWHERE, Wrong

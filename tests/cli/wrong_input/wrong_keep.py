@@ -1,7 +1,5 @@
 """Wrong input for the commands of Keep."""
 
-from __future__ import annotations
-
 from spoiling import line_17
 from wrong import Wrong
 

@@ -1,7 +1,5 @@
 """Wrong input for the commands of Measure."""
 
-from __future__ import annotations
-
 from spoiling import both, line_17, remove, write
 from usual import examples
 from wrong import Wrong

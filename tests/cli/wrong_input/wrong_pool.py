@@ -1,7 +1,5 @@
 """Wrong input for the commands of Pool."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from command_line import annot_done

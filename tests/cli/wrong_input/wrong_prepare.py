@@ -1,7 +1,5 @@
 """Wrong input for the commands of Prepare."""
 
-from __future__ import annotations
-
 from spoiling import replace, sql, write
 from wrong import Wrong
 

@@ -1,7 +1,5 @@
 """Wrong input for the commands of Publish."""
 
-from __future__ import annotations
-
 from spoiling import both, line_17, remove, write
 from wrong import Wrong
 

@@ -1,7 +1,5 @@
 """Wrong input for what is sent to Label Studio and read back: `annot push` and `annot pull`."""
 
-from __future__ import annotations
-
 from spoiling import replace, sql, write
 from usual import isolated
 from wrong import DOWN, NOWHERE, Wrong

@@ -1,7 +1,5 @@
 """Wrong input for the commands of Settle."""
 
-from __future__ import annotations
-
 from spoiling import add_to, write
 from wrong import Wrong
 
