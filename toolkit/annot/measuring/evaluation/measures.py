@@ -373,7 +373,7 @@ def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tup
     """Documents of a list, best first. ties: with `expected`, those of equal score in the convention are together."""
     if ties != "expected":
         # `zip` makes the tuples of one document faster.
-        return list(zip([doc_id for doc_id, _ in (records.as_trec_eval(docs) if convention == "trec" else docs)]))
+        return list(zip([doc.doc_id for doc in (records.as_trec_eval(docs) if convention == "trec" else docs)]))
     scores: Iterable[float] = (doc.score for doc in docs)
     scores = records.single_precision(scores) if convention == "trec" else scores
     by_score = records.grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
@@ -501,7 +501,7 @@ class QueryMeasures:
         cls, query_id: str, values: Values, docs: Sequence[ScoredDoc], pooled: set[str], relevant: int, **more: Any
     ) -> Self:
         """Measures of a ranked list, with numbers of its documents. pooled: the documents that count as judged."""
-        submitted, top = {doc_id for doc_id, _ in docs}, [doc.doc_id in pooled for doc in docs[:20]]
+        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in pooled for doc in docs[:20]]
         return cls(
             query_id=query_id,
             values=values,
@@ -576,9 +576,9 @@ def check_run(run: Run) -> None:
     """Raise InputError for a document that is ranked twice, or a score that rises down a list."""
     faults: list[str] = []
     for query_id, docs in run.items():
-        ids, scores = {doc_id for doc_id, _ in docs}, [score for _, score in docs]
-        if len(ids) < len(docs):
-            faults.append(f"{query_id}: {counted(len(docs) - len(ids), 'document')} ranked twice, expected once")
+        ids, scores = zip(*docs, strict=True) if docs else ((), ())
+        if len({*ids}) < len(docs):
+            faults.append(f"{query_id}: {counted(len(docs) - len({*ids}), 'document')} ranked twice, expected once")
         rises = list(map(gt, scores[1:], scores))
         if any(rises):
             rising = 1 + rises.index(True)
@@ -617,7 +617,7 @@ def ranked_by_any(runs: Iterable[Run]) -> dict[str, frozenset[str]]:
     documents: dict[str, set[str]] = {}
     for run in runs:
         for query_id, ranking in run.items():
-            documents.setdefault(query_id, set()).update([doc_id for doc_id, _ in ranking])
+            documents.setdefault(query_id, set()).update([doc.doc_id for doc in ranking])
     return {query_id: frozenset(doc_ids) for query_id, doc_ids in documents.items()}
 
 
