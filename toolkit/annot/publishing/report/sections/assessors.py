@@ -103,7 +103,8 @@ def findings(analysis: AssessorAnalysis, words: StudyVocabulary) -> tuple[str, .
 def changes(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
     changed = [drift for drift in analysis.drifts if drift.changed]
-    beyond = [drift for drift in analysis.drifts if _is_undetectable(drift)]
+    # They were tested, but no change of any size could have been found.
+    beyond = [drift for drift in analysis.drifts if drift.levels and isinstance(drift.detectable, Undefined)]
     needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in analysis.drifts) or len(analysis.drifts))
     return sentences(
         "assessors.changes",
@@ -320,11 +321,6 @@ def _detectable_range(analysis: AssessorAnalysis) -> list[tuple[str, str]]:
             ends = dict.fromkeys((_detectable(sizes[0]), _detectable(sizes[-1])))
             figures.append((measure, " to ".join(ends)))
     return figures
-
-
-def _is_undetectable(drift: Drift) -> bool:
-    """True if it was tested, but no change of any size could have been found."""
-    return bool(drift.levels) and isinstance(drift.detectable, Undefined)
 
 
 def _detectable(drift: Drift) -> str:
