@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from annot.base.names import counted
 from annot.base.records import Assessor, grouped
+from annot.base.templating import packaged_table
 from annot.judging.comments import PublishedWords
 from annot.judging.exchange.outgoing import variables_of_keys
 from annot.judging.exchange.servers import studio_folders
@@ -85,10 +86,8 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     return tuple(sorted(found_leaks))
 
 
-_FIELDS = (
-    "annotation_id|annotator_id|completed_by|created_username|draft_id|inner_id|lead_time|project_id|prediction_id"
-    "|server_user_id|task_id|total_annotations|unique_id|updated_by|user_id|was_cancelled"
-)
+_TABLE = packaged_table("leaks.toml")
+_FIELDS = "|".join(_TABLE["fields"].split())
 
 
 _KEYED_ID = re.compile(
@@ -113,46 +112,14 @@ class _Search(NamedTuple):
     """The secret in text as it is: base64 at its three alignments."""
 
 
-_PATTERNS = (
+_PATTERNS = [
     _Search(
-        "an e-mail address",
-        ("@",),
-        # The part before the @ is looked for backwards: forwards it would be tried at every letter of the corpus.
-        re.compile(r"@(?<=[\w.+-]@)(?:[a-z0-9-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*\.[a-z]{2,24}(?![\w-])"),
-    ),
-    _Search("a token (JWT)", ("eyj",), re.compile(r"\beyj[\w-]{8,}\.eyj[\w-]{8,}(?:\.[\w-]*)?")),
-    _Search(
-        "a token of Label Studio",
-        ("token", "key", "authorization"),
-        re.compile(r"\b(?:token|api[_ -]?key|authorization)\W{1,6}(?:token\W+)?[0-9a-f]{40}\b"),
-    ),
-    _Search(
-        "a token",
-        ("bearer", "hf_", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_"),
-        re.compile(
-            r"\b(?:bearer\s+(?=\S*\d)[\w.~+/-]{16,}|hf_[a-z0-9]{30,}|gh[opsu]_[a-z0-9]{30,}|github_pat_\w{40,})"
-        ),
-    ),
-    _Search("a private key", ("-----begin",), re.compile(r"-----begin [a-z ]*private key-----")),
-    _Search("a password in a URL", ("://",), re.compile(r"://[^\s/:@\"']+:[^\s/@\"']+@")),
-    _Search(
-        "a password",
-        ("pass", "_key", "access_token"),
-        re.compile(r"\b(?:password|passwd|api_key|secret_key|access_token)[\"']?\s*[:=]\s*[\"']?[^\s\"',}]{6,}"),
-    ),
-    _Search(
-        "a field of Label Studio", tuple(_FIELDS.split("|")), re.compile(rf"(?<![\w-])(?:{_FIELDS})[\"']?\s*[:=,\t]")
-    ),
-    _Search(
-        "an address of a server",
-        ("http://", "https://", "/projects/", "/api/"),
-        re.compile(
-            r"https?://(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|10(?:\.\d+){3}|192\.168(?:\.\d+){2}"
-            r"|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2})(?![\w.-])\S*"
-            r"|/(?:projects/\d+/data|api/(?:projects|tasks|annotations)(?!\w))\S*"
-        ),
-    ),
-)
+        entry["what"],
+        tuple(_FIELDS.split("|") if entry["needles"] == ["<fields>"] else entry["needles"]),
+        re.compile("".join(entry["pattern"]).replace("<fields>", _FIELDS)),
+    )
+    for entry in _TABLE["patterns"]
+]
 _BEFORE_THE_SIGN = re.compile(r"[\w.+-]{1,64}\Z")
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
-from annot.base.templating import converter, render
+from annot.base.templating import converter, packaged_table, render
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.figures import described
@@ -39,46 +39,7 @@ PROSE = 24
 """Characters from which on a column of names or words is set as a paragraph."""
 
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-    "–": r"\textendash{}",
-    "—": r"\textemdash{}",
-    "‘": r"\textquoteleft{}",
-    "’": r"\textquoteright{}",
-    "“": r"\textquotedblleft{}",
-    "”": r"\textquotedblright{}",
-    "†": r"\textdagger{}",
-    "‡": r"\textdaggerdbl{}",
-    "…": r"\ldots{}",
-    "−": r"\ensuremath{-}",
-    "≤": r"\ensuremath{\leq}",
-    "≥": r"\ensuremath{\geq}",
-    "×": r"\ensuremath{\times}",
-    "÷": r"\ensuremath{\div}",
-    "±": r"\ensuremath{\pm}",
-    "≈": r"\ensuremath{\approx}",
-    "→": r"\ensuremath{\rightarrow}",
-    "·": r"\ensuremath{\cdot}",
-    "°": r"\ensuremath{^{\circ}}",
-    "•": r"\textbullet{}",
-    "§": r"\S{}",
-    "©": r"\textcopyright{}",
-    "█": r"\rule{0.5em}{0.7em}",
-    "░": r"\rule{0.5em}{0.1em}",
-    "α": r"\ensuremath{\alpha}",
-    "κ": r"\ensuremath{\kappa}",
-    "ρ": r"\ensuremath{\rho}",
-    "τ": r"\ensuremath{\tau}",
-}
+_SPECIAL: dict[str, str] = packaged_table("latex.toml")
 """Characters with a meaning of their own in LaTeX, and every symbol that this program writes."""
 _TYPED = re.compile("`([^`]+)`")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
