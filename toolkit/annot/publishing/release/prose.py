@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 import tomlkit
@@ -407,10 +407,18 @@ def croissant(
         name=dataset_id(facts.collection.name),
         version=semantic_version(facts.collection.version),
         answer=lambda question: answers[question] if answered(answers, question) else "",
+        files=[
+            (
+                path,
+                len(content),
+                FORMATS.get(PurePosixPath(path).suffix, "text/plain"),
+                hashlib.sha256(content).hexdigest(),
+            )
+            for path, content in sorted(files.items())
+        ],
+        tables=tables,
     )
     document = {key: value for key, value in json.loads(text).items() if value or not key.startswith("rai:")}
-    document["distribution"] = [_file(path, files[path]) for path in sorted(files)]
-    document["recordSet"] = [_record_set(table) for table in tables]
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -425,45 +433,3 @@ def semantic_version(version: str) -> str:
         return version
     numbers = (str(int(part or 0)) for part in match.groups()[:3])
     return ".".join(numbers) + match[4]
-
-
-def _file(path: str, content: bytes) -> dict[str, Any]:
-    ending = "." + path.rpartition("/")[2].rpartition(".")[2]
-    return {
-        "@type": "cr:FileObject",
-        "@id": path,
-        "name": path,
-        "contentUrl": path,
-        "contentSize": f"{len(content)} B",
-        "encodingFormat": FORMATS.get(ending, "text/plain"),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
-
-
-def _record_set(table: Mapping[str, Any]) -> dict[str, Any]:
-    name = table["name"]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": name,
-        "description": table["description"],
-        "key": [{"@id": f"{name}/{column}"} for column in table["key"]],
-        "field": [_field(table, column) for column in table["column"]],
-    }
-
-
-def _field(table: Mapping[str, Any], column: Mapping[str, Any]) -> dict[str, Any]:
-    name = f"{table['name']}/{column['name']}"
-    field: dict[str, Any] = {
-        "@type": "cr:Field",
-        "@id": name,
-        "name": name,
-        "description": column["description"],
-        "dataType": column["type"],
-        "source": {"fileObject": {"@id": table["file"]}, "extract": {"column": column["name"]}},
-    }
-    if column.get("several"):
-        field |= {"isArray": True, "arrayShape": "-1"}
-    if "refers_to" in column:
-        field["references"] = {"field": {"@id": column["refers_to"]}}
-    return field
