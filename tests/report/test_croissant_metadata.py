@@ -15,7 +15,7 @@ from annot.formats.judgements_file import write_decisions, write_judgements
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import croissant, release_tables
 from annot_csfcube.files import Material
-from collection_facts import demo_facts
+from collection_facts import changed, demo_facts
 from demo_collection import demo_qrels
 
 pytestmark = pytest.mark.filterwarnings(
@@ -169,7 +169,7 @@ def test_documents_that_were_left_out_are_called_so_where_topics_are_texts(
 ) -> None:
     files, tables = parts(material)
     for topics, word in (((9, 0), "papers"), ((0, 9), "documents")):
-        found = json.loads(croissant(replace(facts, topics=topics), files=files, tables=tables, answers=ANSWERS))
+        found = json.loads(croissant(changed(facts, topics=topics), files=files, tables=tables, answers=ANSWERS))
         assert found["rai:dataPreprocessingProtocol"] == [f"4,321 {word} left out: fewer than 3 sentences"]
 
 
@@ -177,7 +177,7 @@ def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, fa
     files, tables = parts(material)
 
     def licences(**changed: object) -> object:
-        told = croissant(replace(facts, terms=replace(facts.terms, **changed)), files=files, tables=tables, answers={})
+        told = croissant(changed(facts, terms=replace(facts.terms, **changed)), files=files, tables=tables, answers={})
         return json.loads(told)["license"]
 
     judgements, texts = licences()  # type: ignore[misc]

@@ -10,7 +10,7 @@ from annot.formats.corpora.sections import StructuredAbstracts
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import datasheet_html, datasheet_markdown, questions, unanswered
 from annot_csfcube.files import Material
-from collection_facts import demo_facts
+from collection_facts import changed, demo_facts
 
 NOT_NEEDED = "*Not needed: the collection does not relate to people.*"
 
@@ -37,7 +37,7 @@ def test_the_counts_are_those_of_the_records(material: Material, facts: Collecti
 
 def test_labels_of_structured_abstracts_name_the_headings_that_gave_them(facts: CollectionFacts) -> None:
     headings = (("PRACTICE", "", 2), ("METHODS", "method", 9), ("<B>|SETTING", "method", 3), ("AIM", "objective", 8))
-    made = replace(facts, structured=StructuredAbstracts(9, 2, headings))
+    made = changed(facts, structured=StructuredAbstracts(9, 2, headings))
     markdown = datasheet_markdown(made, {}, overrides=None)
     told = " ".join(part(markdown, "composition.content").split())
     assert "In 7 papers, as added, the source has sections" in told
