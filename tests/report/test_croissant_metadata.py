@@ -176,8 +176,8 @@ def test_documents_that_were_left_out_are_called_so_where_topics_are_texts(
 def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, facts: CollectionFacts) -> None:
     files, tables = parts(material)
 
-    def licences(**changed: object) -> object:
-        told = croissant(changed(facts, terms=replace(facts.terms, **changed)), files=files, tables=tables, answers={})
+    def licences(**others: object) -> object:
+        told = croissant(changed(facts, terms=replace(facts.terms, **others)), files=files, tables=tables, answers={})
         return json.loads(told)["license"]
 
     judgements, texts = licences()  # type: ignore[misc]

@@ -98,7 +98,7 @@ def test_topics_from_elsewhere_have_their_licence(
     facts: CollectionFacts, topic_licence: str, hub: list[str], shown: str
 ) -> None:
     named = changed(facts, terms=replace(facts.terms, topic_licence=topic_licence))
-    text = card(replace(named, topics=(0, 4)))
+    text = card(changed(named, topics=(0, 4)))
     assert header(text)["license"] == hub
     assert shown in text
     assert "Topics: " not in card(named)
@@ -108,7 +108,7 @@ def test_the_language_of_topics_is_named_where_there_are_such_topics(facts: Coll
     named = changed(facts, collection=facts.collection.model_copy(update={"topic_language": "fr"}))
     assert header(card(named))["language"] == ["en"]
     assert "**Languages:**" not in card(named)
-    assert header(card(replace(named, topics=(0, 4))))["language"] == ["en", "fr"]
+    assert header(card(changed(named, topics=(0, 4))))["language"] == ["en", "fr"]
 
 
 def test_without_texts_the_hub_is_offered_ids_only(material: Material) -> None:
@@ -159,7 +159,7 @@ texts = st.text(st.characters(codec="utf-8"), max_size=20)
 def test_any_text_in_the_header_is_read_back_by_a_yaml_reader(title: str, words: list[str]) -> None:
     hostile = FACTS.collection.model_copy(update={"title": title, "keywords": tuple(words)})
     end = "\n---\n\n# "
-    found = yaml.safe_load(card(replace(FACTS, collection=hostile)).removeprefix("---\n").partition(end)[0])
+    found = yaml.safe_load(card(changed(FACTS, collection=hostile)).removeprefix("---\n").partition(end)[0])
     assert (found["pretty_name"], found["tags"][3:]) == (title, words)
 
 

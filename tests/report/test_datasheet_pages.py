@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 from annot.formats.corpora.sections import StructuredAbstracts
@@ -97,7 +96,7 @@ class Tags(HTMLParser):
 
 def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: CollectionFacts) -> None:
     hostile = '<script>alert(1)</script>\n\n<img src="https://evil.example/x.png" onerror="x()"> a < b & c'
-    named = replace(
+    named = changed(
         facts,
         collection=facts.collection.model_copy(update={"title": "A <b>title</b>", "creators": ("<i>We</i>",)}),
     )
