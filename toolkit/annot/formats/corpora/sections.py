@@ -224,12 +224,18 @@ def readable(record: Mapping[str, Any], *, published: bool) -> tuple[Mapping[str
     """
     if published or any(map(record.get, _AS_THEY_CAME)):
         return record, _changes(record)
-    fields: dict[str, Any] = {}
     ways: set[Way] = set()
-    notices: tuple[tuple[str, str], ...] = ()
+    fields, notices = _fields_for_people(record, ways)
+    if all(record.get(name) == value for name, value in fields.items()):
+        return record, _changes(record)
+    return {**record, **fields}, _changes(record, also=ways, notices=notices)
+
+
+def _fields_for_people(record: Mapping[str, Any], ways: set[Way]) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    """The record's texts for people, and its notices."""
     title, abstract, sections = record.get("title"), record.get("abstract"), record.get("sections")
-    if isinstance(title, str):
-        fields["title"] = _shown(title, ways)
+    fields: dict[str, Any] = {"title": _shown(title, ways)} if isinstance(title, str) else {}
+    notices: tuple[tuple[str, str], ...] = ()
     if sections:
         cut = [without_notices(_shown(text, ways)) for _, _, text in sections]
         notices = tuple(notice for _, of_section in cut for notice in of_section)
@@ -241,9 +247,7 @@ def readable(record: Mapping[str, Any], *, published: bool) -> tuple[Mapping[str
     elif isinstance(abstract, list) and any("$" in sentence for sentence in abstract if isinstance(sentence, str)):
         fields["abstract"] = [unicode_of_tex(text) if isinstance(text, str) else text for text in abstract]
         ways |= {Way.MATHS} if fields["abstract"] != abstract else set()
-    if all(record.get(name) == value for name, value in fields.items()):
-        return record, _changes(record)
-    return {**record, **fields}, _changes(record, also=ways, notices=notices)
+    return fields, notices
 
 
 def _changes(record: Mapping[str, Any], **found: Any) -> Changes:
