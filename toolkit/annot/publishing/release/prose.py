@@ -22,7 +22,6 @@ from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id, module_name
 from annot.formats.paper_text import language_code
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.parts import SampleInWords
 from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured
 from annot.publishing.report.tables import sentences
 from annot.publishing.terms import known_licence, licence_named
@@ -379,7 +378,7 @@ FORMATS = {
 
 
 def release_tables(
-    beir: BeirFiles, *, with_text: bool, fields: Fields, sampled: SampleInWords | None = None
+    beir: BeirFiles, *, with_text: bool, fields: Fields, sampled: Mapping[str, Any] | None = None
 ) -> list[dict[str, Any]]:
     """The tables of a release, as `templates/tables.toml.j2` has them, with the paths of their files."""
     values = {"with_text": with_text, "fields": fields, "sampled": sampled}

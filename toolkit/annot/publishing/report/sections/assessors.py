@@ -32,7 +32,7 @@ from annot.publishing.report.tables import (
     sentences,
     table,
 )
-from annot.publishing.report.verdict import order_changes, robustness, tau
+from annot.publishing.report.verdict import OrderChanges, robustness, tau
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The assessors: against each other, the final grades and themselves, how they work, and why they disagree.
@@ -389,7 +389,7 @@ def effect_method(effect: AssessorEffect, words: StudyVocabulary) -> tuple[str, 
 
 def values_of_order(effect: AssessorEffect, words: StudyVocabulary) -> dict[str, object]:
     """Values for sentences on the order of the runs."""
-    return {"words": words, "effect": effect, "tau": tau(effect), "changes": order_changes(effect)}
+    return {"words": words, "effect": effect, "tau": tau(effect), "changes": OrderChanges(effect)}
 
 
 def terminal(effect: AssessorEffect, words: StudyVocabulary) -> list[Table]:
