@@ -1,11 +1,6 @@
 """The facts of the demonstration's collection, counted from its records."""
 
-<<<<<<< HEAD
-from __future__ import annotations
-
 from copy import copy
-=======
->>>>>>> main
 from dataclasses import replace
 from typing import Any
 
