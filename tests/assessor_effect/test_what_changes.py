@@ -61,5 +61,5 @@ def test_the_place_of_the_best_run_is_that_of_the_middle_share_of_choices() -> N
     found = assessor_effect_on_runs(runs, judgements, qrels, replace(SETTINGS, convention="trec", measure="nDCG"))
     assert found.random_assessors.best_places == (1, 2)
     changes = OrderChanges(found)
-    assert (changes.best, changes.places, changes.lowest_place) == ("r0", (("B", 2),), 2)
-    assert changes.taus == (("A", 1.0), ("B", -1.0))
+    assert (changes.best, changes.places, changes.lowest_place) == ("r0", [("B", 2)], 2)
+    assert changes.taus == [("A", 1.0), ("B", -1.0)]

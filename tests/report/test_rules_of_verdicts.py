@@ -123,9 +123,9 @@ def test_what_changes_is_named_with_whose_grades_change_it() -> None:
     second = by_first(["r1", "r0", *RUNS[2:]], tau=0.7, swaps=2, name="B")
     found = OrderChanges(effect(places=(1, 4), tau_range=(0.64, 0.95), comparisons=[by_first(NINTH), second]))
     assert (found.best, found.lowest_tau, found.lowest_place) == ("r0", 0.64, 9)
-    assert found.places == (("A", 9), ("B", 2))
-    assert found.taus == (("A", 0.95), ("B", 0.7))
-    assert found.reversals == (("B", 2),)
+    assert found.places == [("A", 9), ("B", 2)]
+    assert found.taus == [("A", 0.95), ("B", 0.7)]
+    assert found.reversals == [("B", 2)]
     words = sentence("effect.changes", changes=found, **values_of(effect(places=(1, 4))))
     assert "r0, the best run by the final grades, is between places 1 and 4 of 10" in words
     assert "on place 9 by the first assessor of each pair, on place 2 by the second assessor of each pair." in words
