@@ -123,21 +123,20 @@ def rows_in_corpus(
     rows. Raises InputError with each unknown id, its rows and the likely cause.
     """
     topic_of = {name: query.topic_id for name, query in queries.items()}
-    ids = {*chain.from_iterable(columns["document"] for columns in rows.values()), *topic_of.values()}
+    ids = {*_values(rows, "document"), *topic_of.values()}
     in_corpus = ids if corpus is None else known_ids(corpus, ids)
     known_topics = {*in_corpus, *topics}
     unknown_queries = {name: topic_id for name, topic_id in topic_of.items() if topic_id not in known_topics}
     if foreign == "drop":
-        named = {*chain.from_iterable(columns["query"] for columns in rows.values())}
-        unknown_queries |= {name: name for name in named - topic_of.keys()}
+        unknown_queries |= {name: name for name in {*_values(rows, "query")} - topic_of.keys()}
     complete, lines = _complete_rows(rows, unknown_queries, in_corpus, OF_TEXTS if topics else OF_PAPERS)
     notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
     if not lines:
         return rows, notes
     names = list(dict.fromkeys(name for _, name, _ in lines))
     n_ids = counted(len(names), "unknown id")
-    left = sum(len(columns["line"]) for columns in complete.values())
-    n_rows = counted(sum(len(columns["line"]) for columns in rows.values()) - left, "row")
+    left = len(_values(complete, "line"))
+    n_rows = counted(len(_values(rows, "line")) - left, "row")
     if foreign is None or (foreign == "drop" and not left):
         remainder = ", so no row is left" if foreign else ""
         raise _unknown_ids_error(f"{', '.join(rows)}: {n_ids}, in {n_rows}{remainder}", lines, corpus)
@@ -145,6 +144,11 @@ def rows_in_corpus(
     if foreign == "drop":
         return complete, (*notes, f"{n_rows} left out because of {n_ids}: {some}")
     return rows, (*notes, f"{n_ids} kept without a text, so systems cannot rank them: {some}")
+
+
+def _values(rows: RowsByFile, name: str) -> list[Any]:
+    """Values of a column in all files."""
+    return [*chain.from_iterable(columns[name] for columns in rows.values())]
 
 
 UnknownIds = dict[tuple[str, str, str], list[int]]
