@@ -88,7 +88,7 @@ def page(
         "per_pair": snapshot.outcome.per_pair,
         "assessors": assessors,
         "adjudicators": adjudicators,
-        "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor.days), default=0),
+        "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor["days"]), default=0),
         "states": states_of(snapshot.outcome),
         "labels": STATES,
         "n_pairs": len(snapshot.outcome.planned),
