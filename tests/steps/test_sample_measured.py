@@ -184,7 +184,6 @@ def in_python(ws: Workspace) -> float:
 @pytest.mark.parametrize(
     ("of", "measure"),
     [
-        (evaluated, "nDCG"),
         (written_as_json, "nDCG"),
         (beside_a_paper, "nDCG"),
         (of_two_qrels, "nDCG"),
