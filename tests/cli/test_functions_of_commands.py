@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 import typer
-from annot.base.errors import AnnotError, InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
 from annot.cli import draw, judge, keep, main, measure, prepare, settle
-from annot.judging.exchange.collecting import PulledProject, PullResult
-from annot.steps import exchange as pull
 from annot.study.workspace import Workspace
 from annot_demo.commands import demo
 from small_study import FirstPairs, Small
@@ -112,21 +110,6 @@ def test_pulls_that_watch_take_no_round_and_delete_nothing(ws: Workspace) -> Non
             judge.pull(ws, **given)
     with pytest.raises(InputError, match="--every can only be used with --watch"):
         judge.pull(ws, every=60)
-
-
-def test_what_a_pull_could_not_do_is_noted_and_the_worst_ends_it(
-    ws: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Worse(AnnotError):
-        exit_code = 9
-
-    refused = (AnnotError("first"), Worse("second"))
-    rows = (PulledProject("a1", 10, 5, 1, 0, 0, 0, part="x"),)
-    monkeypatch.setattr(judge, "_tables_by_project", lambda of: str(len(of)))
-    monkeypatch.setattr(pull, "pull_sent", lambda *_, **__: (PullResult(rows, ("noted",)), refused))
-    found = judge.pull(ws)
-    assert found is not None
-    assert (found.notes, found.finding, found.text) == (("noted", "first"), refused[1], "1")
 
 
 def test_pairs_are_returned_one_by_one_or_by_a_file(ws: Workspace) -> None:
