@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.libraries import special
 from annot.base.names import counted, percent, plural_of, verb
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
@@ -271,14 +272,12 @@ def median_time_interval(
 
     If several queries are of one paper, whole topics are the sampling units, and the ends may lie between times.
     """
-    from scipy.special import bdtr
-
     clusters = inference.clusters_of(queries, topics)
     if clusters.unit != "query":
         return inference.median_of_clusters(times, clusters, level=level)
     ordered, n = np.sort(times), len(times)
     # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
-    j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
+    j = int((special.bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
     if j < 1:
         return Undefined(f"{n} times are too few for an interval of {percent(level)}")
     return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
