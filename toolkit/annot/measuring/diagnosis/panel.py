@@ -159,16 +159,14 @@ def _ordered_columns(
     graded: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
 ) -> tuple[Integers, ...]:
     position = {
-        (planned.pair, planned.assessor): planned.position for planned in assignments if planned.occasion == FIRST
+        (planned.query_id, planned.doc_id, planned.assessor): planned.position
+        for planned in assignments
+        if planned.occasion == FIRST
     }
-
-    def turn(index: int) -> tuple[int, str, int, int]:
-        judgement = graded[index]
-        moment = judgement.judged_at or "" if timed[who[index]] else ""
-        planned = position.get((judgement.pair, judgement.assessor), sys.maxsize)
-        return int(who[index]), moment, planned, index
-
-    order = np.array(sorted(range(len(graded)), key=turn), dtype=np.int64)
+    planned = [position.get((row.query_id, row.doc_id, row.assessor), sys.maxsize) for row in graded]
+    dated = timed[who].tolist()
+    moments = [row.judged_at if by_clock else "" for row, by_clock in zip(graded, dated, strict=True)]
+    order = np.lexsort((planned, np.unique(moments, return_inverse=True)[1], who))
     return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))
 
 
