@@ -635,13 +635,14 @@ def random_orders(
 
 def drawn_orders(query_id: str, doc_ids: Sequence[str], length: int) -> list[list[str]]:
     """First `length` documents of each of `ORDERS` random orders."""
-    drawn = _drawn(query_id, np.arange(len(doc_ids), dtype=np.int32), length)
+    drawn = _drawn(query_id, np.arange(len(doc_ids)), length)
     return [[doc_ids[place] for place in order] for order in drawn.tolist()]
 
 
 def _drawn(query_id: str, values: Grades, length: int) -> Grades:
     """First values in random orders of them, shape (`ORDERS`, length); the orders depend on the query's id alone."""
-    return generator(0, "chance", query_id).permuted(np.tile(values, (ORDERS, 1)), axis=1)[:, :length]
+    orders = np.tile(values, (ORDERS, 1))
+    return generator(0, "chance", query_id).permuted(orders, axis=1, out=orders)[:, :length]
 
 
 def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], selection: MeasureSelection) -> Values:
@@ -658,8 +659,7 @@ def _values_at(cut: Cut, doc_ids: Sequence[str], grades: Mapping[str, int], sele
             others.append(name)
         elif length < len(doc_ids) and family.of_submitted and family.kind != "P":
             if drawn is None:
-                # Four bytes are moved faster than eight.
-                grades_of_documents = np.array([grades.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int32)
+                grades_of_documents = np.array([grades.get(doc_id, 0) for doc_id in doc_ids], dtype=np.int64)
                 submitted = _drawn(query_id, grades_of_documents, length)
                 drawn = GradedList(submitted, submitted, relevant_from)
             values[name] = float(measured(convention, name, drawn).mean())
