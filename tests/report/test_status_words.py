@@ -1,7 +1,5 @@
 """Words and tables of the look at a study under way."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
@@ -131,10 +129,10 @@ def test_a_person_on_the_page_has_their_own_counts_links_and_leave() -> None:
     )
     days = {"a1": PersonByDay((0, 2), 2, NOW)}
     first = _shown(snapshot, "a1", days, "assessor", assessor_seen=AssessorProgress("a1", 9, 5, 1, {}))
-    assert (first.done, first.of, first.days, first.last, first.left) == (5, 9, (0, 2), NOW, False)
-    assert first.links == (project_url("http://studio.example", 1),)
+    assert (first["done"], first["of"], first["days"], first["last"], first["left"]) == (5, 9, (0, 2), NOW, False)
+    assert first["links"] == (project_url("http://studio.example", 1),)
     second = _shown(snapshot, "a2", days, "assessor")
-    assert (second.done, second.of, second.days, second.left) == (0, None, (), True)
-    assert second.links == (project_url("http://studio.example", 3),)
+    assert (second["done"], second["of"], second["days"], second["left"]) == (0, None, (), True)
+    assert second["links"] == (project_url("http://studio.example", 3),)
     settling = _shown(snapshot, "a1", days, "adjudicator")
-    assert (settling.done, settling.links) == (2, (project_url("http://studio.example", 2),))
+    assert (settling["done"], settling["links"]) == (2, (project_url("http://studio.example", 2),))
