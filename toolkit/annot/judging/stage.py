@@ -14,7 +14,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
 from annot.store.models import Session, StoredRound
-from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
+from annot.store.pools import read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.outcome import Pair, texts_of
@@ -222,8 +222,7 @@ class Stage:
         drawn = pools.read_pools(self.session).values()
         # Pools from a file have no rule to grow by.
         ruled = (pool for pool in drawn if pool.per_method and pool.ranking_depth)
-        later = any(is_after(versions, newest, pool.of_corpus) for pool in ruled)
-        return newest if later else ""
+        return newest if any(pool.of_corpus != newest for pool in ruled) else ""
 
     def _version_to_import(self) -> str:
         """Newest version of the corpus, if pools that came with judgements have none of its new documents; else

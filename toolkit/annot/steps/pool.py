@@ -23,7 +23,7 @@ from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
 from annot.store.models import CorpusVersion
 from annot.store.pools import (
-    is_after,
+    last_file,
     newest_version,
     read_corpus_versions,
     read_queries,
@@ -143,11 +143,11 @@ class _Ranker:
         self, pools: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]
     ) -> frozen_rankings.NewDocuments:
         """The documents of the newest version of the corpus that these pools could not draw from before."""
-        since: dict[str | None, frozenset[str]] = {}
-        for corpus in {pool.of_corpus for pool in pools.values()}:
-            after = next(version.after for version in versions if is_after(versions, version.version, corpus))
-            since[corpus] = frozenset(papers.ids_after(self.ws.corpus, after)) - self._withdrawn
-        ids = {topic_id: since[pool.of_corpus] for topic_id, pool in pools.items()}
+        since = {
+            corpus: {*papers.ids_after(self.ws.corpus, last_file(versions, corpus or versions[0].version))}
+            for corpus in {pool.of_corpus for pool in pools.values()}
+        }
+        ids = {topic_id: frozenset(since[pool.of_corpus] - self._withdrawn) for topic_id, pool in pools.items()}
         cited = {
             topic_id: sorted(ids[topic_id] & {*(self.topics.citations[topic_id] or ())})
             for topic_id, pool in pools.items()
@@ -245,7 +245,7 @@ def _pools_by_version(
     growing: dict[str, Pool] = {}
     staying: dict[str, Pool] = {}
     for name in sorted({*chosen} & current.keys()):
-        later = name in drawn and is_after(versions, versions[-1].version, current[name].of_corpus)
+        later = name in drawn and current[name].of_corpus != versions[-1].version
         (growing if later else staying)[name] = current[name]
     changes = replace(overrides, per_method=None) if growing else overrides
     anew = {*chosen} - current.keys()

@@ -489,12 +489,6 @@ def keep_qrels(session: Session, version: str, qrels: str) -> None:
     models.change_where(session, models.CORPUS_VERSION_TABLE, {"qrels": qrels}, version=version)
 
 
-def is_after(versions: tuple[models.CorpusVersion, ...], version: str | None, other: str | None) -> bool:
-    """True if a version is later than another; None is the first."""
-    numbers: dict[str | None, int] = {one.version: one.number for one in versions}
-    return numbers.get(version, 1) > numbers.get(other, 1)
-
-
 def last_file(versions: Sequence[models.CorpusVersion], version: str | None) -> str | None:
     """Name of the last file of the corpus that belongs to a version; None if all files do."""
     names = [one.version for one in versions]
