@@ -84,12 +84,18 @@ def _begun(
     ws: Workspace, session: Session, wanted: VersionWanted, changed: int, adding: bool, dry_run: bool
 ) -> BegunVersion | None:
     """Version that documents come with, or leave with if they are not `adding`; it goes on record."""
-    versions, drawn = read_corpus_versions(session), pools.read_pools(session).values()
-    name, names = wanted.version, [version.version for version in versions]
+    names = [version.version for version in read_corpus_versions(session)]
+    name, drawn = wanted.version, pools.read_pools(session).values()
     if name is None:
         # An emptied corpus is filled again.
-        if adding and changed and ws.has_corpus and any(pool.per_method for pool in drawn):
-            _refuse_used(session, names)
+        pooled = adding and changed and ws.has_corpus and any(pool.per_method for pool in drawn)
+        if pooled and (projects.was_sent(session) or is_judged(session)):
+            goes_on = f"--version {names[-1]} continues that version, " if names else ""
+            raise InputError(
+                "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
+                "version of it",
+                hint=f"{goes_on}{ASK} begins one",
+            )
         return None
     before = names or [wanted.first or FIRST]
     closed = adding and changed > 0 and any(pool.of_corpus == name for pool in drawn)
@@ -98,30 +104,14 @@ def _begun(
     if name in names:
         return BegunVersion(name, before[-2], is_new=False)
     if changed and not dry_run:
-        _put_on_record(ws, session, names, before, wanted)
+        now, reason = moment_now(), " ".join((wanted.reason or "").split())
+        last = papers.files_of(ws.corpus)[-1].name
+        if not names:
+            add_version(session, CorpusVersion(before[0], 1, "", None, None, now))
+        add_version(session, CorpusVersion(name, len(before) + 1, last, reason, getpass.getuser(), now))
+        # The qrels of a finished version stay as they are at this moment.
+        final_qrels(session, ws)
     return BegunVersion(name, before[-1], is_new=True) if changed else None
-
-
-def _put_on_record(ws: Workspace, session: Session, names: list[str], before: list[str], wanted: VersionWanted) -> None:
-    """Put the version on record, after those `before` it, of which `names` are on record already."""
-    now, reason = moment_now(), " ".join((wanted.reason or "").split())
-    last = papers.files_of(ws.corpus)[-1].name
-    if not names:
-        add_version(session, CorpusVersion(before[0], 1, "", None, None, now))
-    add_version(session, CorpusVersion(wanted.version or "", len(before) + 1, last, reason, getpass.getuser(), now))
-    # The qrels of a finished version stay as they are at this moment.
-    final_qrels(session, ws)
-
-
-def _refuse_used(session: Session, names: list[str]) -> None:
-    """Raise InputError, which asks for a version, if pairs were sent or judged."""
-    if projects.was_sent(session) or is_judged(session):
-        goes_on = f"--version {names[-1]} continues that version, " if names else ""
-        raise InputError(
-            "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
-            "version of it",
-            hint=f"{goes_on}{ASK} begins one",
-        )
 
 
 def _problem(name: str, first: str, before: list[str], *, drawn: bool, closed: bool) -> str | None:
