@@ -110,7 +110,7 @@ def test_a_pair_that_nobody_may_take_is_not_assigned_and_a_later_plan_gives_it_a
     queries = {"q0": Query("q0", "p0", "method", (0,))}
     later = draw_plan(
         documents(sizes), queries, ["a1", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=1,
-        current=left.plan, former={"a2", "j1"},
+        current=left.plan,
     )  # fmt: skip
     assert set(later) - set(left.plan) == {Assignment("q0", "d1", "a3", 1)}
     assert not faults(later, sizes)

@@ -23,7 +23,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, Text, and_, case, cast, func, null, select, true
 
-from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
+from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn, grouped
 from annot.formats.input_files import json_objects, json_texts
 from annot.store import models
 from annot.store.before_1 import link_of_guidelines
@@ -688,6 +688,16 @@ def note_opinions(
 def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[ShownOpinion, ...]]:
     """Opinions that each task shows, by adjudicator and pair."""
     return {(shown.adjudicator, (shown.query_id, shown.doc_id)): shown.opinions for shown in _read(session, true())}
+
+
+def assessors_shown(session: Session, adjudicator: str) -> dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]]:
+    """Assessors whose opinions the adjudicator's tasks showed, in the order shown, by pair: each time with the moment
+    (ISO 8601, UTC) from which it showed them, the oldest first."""
+    recorded = _read(session, models.SHOWN_OPINIONS_TABLE.c.adjudicator == adjudicator)
+    return grouped(
+        ((shown.query_id, shown.doc_id), (shown.sent_at, tuple(assessor for assessor, *_ in shown.opinions)))
+        for shown in recorded
+    )
 
 
 def _read(session: Session, condition: ColumnElement[bool]) -> tuple[ShownOpinions, ...]:

@@ -25,7 +25,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import (
     EDITED,
     SKIPPED,
-    TEXT_FIELD,
+    Payload,
     PulledTask,
     ReadAnnotation,
     StudioProject,
@@ -78,8 +78,8 @@ class CollectedProject(NamedTuple):
     notes: tuple[str, ...]
     shown: ShownTasks = NOTHING_SHOWN
     """Displays of its tasks, with the moments from which they were shown."""
-    texts: Mapping[PairKey, str] = MappingProxyType({})
-    """HTML of the texts that its tasks show on the server, by question."""
+    data: Mapping[PairKey, Payload] = MappingProxyType({})
+    """Fields that its tasks show on the server, by question."""
 
     @property
     def not_counting(self) -> int:
@@ -285,7 +285,7 @@ def _collected(
         edited=edited,
         notes=tuple(_notes(project, accounts, why_all, len(sent - by_question.keys()), len(pulled) - len(tasks))),
         shown=shown,
-        texts={question: str(task.data.get(TEXT_FIELD, "")) for question, task in tasks},
+        data={question: task.data for question, task in tasks},
     )
 
 
