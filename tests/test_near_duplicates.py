@@ -128,11 +128,6 @@ def test_planted_near_duplicates_are_found_whatever_their_title(tmp_path: Path, 
     assert {group for group in without if len(group) > 1} == before
 
 
-names = st.text(
-    st.one_of(st.sampled_from("aAbB1 -_'.\n\0ßẞﬁfiİıſsKkéÉ①²"), st.characters(exclude_categories=["Cs"])), max_size=6
-)
-
-
 def test_two_thousand_texts_on_the_same_topic_are_no_near_duplicates(tmp_path: Path) -> None:
     """The null at scale: drawn from 300 words, under fifty titles."""
     rng = random.Random(9)

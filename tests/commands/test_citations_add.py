@@ -122,19 +122,6 @@ def test_broken_lines_are_counted_and_written_aside(
         assert (record["place"], record["record"]) == (3, bad)
 
 
-def work(at: int, *cited: int) -> dict[str, Any]:
-    words = f"Work {at} asks one thing. There people did two others. Then we found all three.".split()
-    ids = {"openalex": f"https://openalex.org/W{at}", "pmid": f"https://pubmed.ncbi.nlm.nih.gov/{at}{at}"}
-    return {
-        "id": f"https://openalex.org/W{at}",
-        "ids": ids | ({"doi": f"https://doi.org/10.1000/W{at}"} if at < 3 else {}),
-        "title": f"The work of number {at} on all that is to be known",
-        "publication_year": 2000 + at,
-        "abstract_inverted_index": {word: [place] for place, word in enumerate(words)},
-        "referenced_works": [f"https://openalex.org/W{one}" for one in cited],
-    }
-
-
 def test_encoders_are_trained_on_added_citations_as_on_those_of_the_papers(
     ws: Workspace, annot: Callable[..., Result]
 ) -> None:

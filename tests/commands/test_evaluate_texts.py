@@ -49,11 +49,6 @@ def test_the_figures_are_those_of_pytrec_eval_on_every_scale(tmp_path: Path, gra
     assert {line["facet"] for line in found["lines"]} == {"whole"}, "one row over all, no average of it beside"
 
 
-@pytest.fixture(scope="module", params=[2, 4])
-def texts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return study(tmp_path_factory.mktemp("texts"), request.param)
-
-
 def test_a_run_that_cannot_rank_for_texts_is_compared_where_it_can(tmp_path: Path) -> None:
     ws = study(tmp_path, 2, mixed=True)
     (ws.runs / "backward.run").unlink()

@@ -156,6 +156,3 @@ def test_judged_documents_become_pools_that_systems_rank(
     assert annot("qrels").exit_code == 0
     (made,) = annot("run", "fabs_bm25", "--json").data
     assert (made["queries"], made["documents"]) == (1, 5)
-
-
-EARLY, LATE = "2031-01-02T00:00:00Z", "2031-01-20T00:00:00Z"

@@ -50,10 +50,6 @@ def of(panel: Panel) -> dict[tuple[str, str], Drift]:
     return {(one.assessor, one.measure): one for one in drifts(panel, fence=3.0)}
 
 
-def found(panel: Panel) -> set[tuple[str, str]]:
-    return {key for key, one in of(panel).items() if one.changed}
-
-
 @pytest.mark.parametrize("change", ["severity", "speed", "agreement"])
 def test_planted_change_is_found_where_it_is(change: str) -> None:
     by = of(study(1, change=change))

@@ -290,6 +290,12 @@ def test_where_much_is_relevant_less_is_lost_with_a_larger_share_and_deeper_pool
     assert number(assumed_of(0.33, **many, pairs=200).difference) < widths[2]
 
 
+def test_of_pools_smaller_than_those_of_the_grid_only_the_whole_is_known() -> None:
+    assert isinstance(assumed_of(0.5, pairs=15, relevant=None).difference.value, Undefined)
+    whole = assumed_of(1.0, pairs=15, relevant=None)
+    assert (number(whole.level), number(whole.difference), whole.bias) == (0, 0, 0)
+
+
 def test_what_is_assumed_is_the_grid_itself_at_its_designs() -> None:
     row = next(grid().query("measure == 'nDCG' and pairs == 100 and share == 0.33 and highest == 1").itertuples())
     found = assumed_of(row.share, topics=row.topics, relevant=row.relevant)

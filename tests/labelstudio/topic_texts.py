@@ -18,7 +18,6 @@ TOPIC = Topic(
 )
 JUDGE = screen_of("judge", scale_names=SCALE, labels=(), language="en", overrides=None)
 ADJUDICATE = screen_of("adjudicate", scale_names=SCALE, labels=(), language="en", opinions=2, overrides=None)
-FEEDBACK = screen_of("feedback", scale_names=SCALE, labels=(), language="en", overrides=None)
 HELP = "Whether the document answers the topic."
 
 

@@ -8,14 +8,9 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from annot.store.models import Notice
 from annot.study.workspace import Workspace
 
 DECIDED = 'comments = "published"\nreasons = "published"\n'
-
-
-def told(*said: tuple[str, str, bool]) -> list[Notice]:
-    return [Notice("a1", "comments", how, at, published, "form" * (how == "consent")) for how, at, published in said]  # type: ignore[arg-type]
 
 
 def run(ws: Workspace, statement: str) -> list[tuple[object, ...]]:

@@ -95,6 +95,9 @@ def test_what_somebody_else_answers_or_changes_does_not_count(sent: World) -> No
         "1 annotation not counted: last changed by another account, not by its author",
         "1 annotation not counted: no grade",
         "1 annotation not counted: skipped",
+        "without an answer that counts: "
+        + "; ".join(" ".join(pair) for pair in sent.pairs[:3])
+        + ", and 1 more; Label Studio asks again once you have deleted their annotations there",
     ]
 
 

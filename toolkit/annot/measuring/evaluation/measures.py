@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import chain
 from operator import gt
 from typing import Any, NamedTuple, Self, get_args
 
@@ -86,15 +87,15 @@ class GradedList:
 
 
 def tied(
-    groups: Sequence[Sequence[int]], judged: Iterable[int], relevant_from: int, length: int | None = None
+    grades: Sequence[int], sizes: Sequence[int], judged: Iterable[int], relevant_from: int, length: int | None = None
 ) -> GradedList:
-    """Build a list with ties. groups: the grades of the documents of each tie, best tie first.
+    """Build a list with ties. grades: of the documents, best first. sizes: number of documents of each tie.
 
     judged: the grades of all judged documents. length: only this many ranks count; None counts all.
     """
-    submitted = np.array([[grade for group in groups for grade in group]], dtype=np.int64)
-    ties = None if length is None and submitted.shape[1] == len(groups) else tuple(map(len, groups))
-    return GradedList(submitted, np.array([list(judged)], dtype=np.int64), relevant_from, ties, length)
+    ties = None if length is None and len(sizes) == len(grades) else tuple(sizes)
+    submitted, judged_grades = (np.array([[*values]], dtype=np.int64) for values in (grades, judged))
+    return GradedList(submitted, judged_grades, relevant_from, ties, length)
 
 
 def relevant_of(graded: GradedList, family: Family) -> Array:
@@ -356,13 +357,14 @@ def _measured_documents(
     """Measures of one list that `family_of` knows. cut: only this many ranks count; None counts all."""
     values: Values = {}
     lists: dict[bool, GradedList] = {}
+    doc_ids, sizes = list(chain.from_iterable(groups)), list(map(len, groups))
     for name in names:
         family, _ = family_of(convention, name) or (None, 0)
         only_judged = family is not None and family.kind == JUDGED
         if only_judged not in lists:
             grade_of, lowest = (dict.fromkeys(grades, 1), 1) if only_judged else (grades, relevant_from)
-            submitted = [[grade_of.get(doc_id, 0) for doc_id in group] for group in groups]
-            lists[only_judged] = tied(submitted, grade_of.values(), lowest, cut)
+            submitted = [grade_of.get(doc_id, 0) for doc_id in doc_ids]
+            lists[only_judged] = tied(submitted, sizes, grade_of.values(), lowest, cut)
         values[name] = float(measured(convention, name, lists[only_judged])[0])
     return values
 
@@ -370,7 +372,8 @@ def _measured_documents(
 def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tuple[str, ...]]:
     """Documents of a list, best first. ties: with `expected`, those of equal score in the convention are together."""
     if ties != "expected":
-        return [(doc.doc_id,) for doc in (records.as_trec_eval(docs) if convention == "trec" else docs)]
+        # `zip` makes the tuples of one document faster.
+        return list(zip([doc.doc_id for doc in (records.as_trec_eval(docs) if convention == "trec" else docs)]))
     scores: Iterable[float] = (doc.score for doc in docs)
     scores = records.single_precision(scores) if convention == "trec" else scores
     by_score = records.grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
@@ -380,7 +383,7 @@ def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tup
 def _orders_of(query_id: str, groups: Groups) -> list[list[str]]:
     """Draw orders of the documents, seeded by the query's id alone; a list without ties has one order."""
     if all(len(group) == 1 for group in groups):
-        return [[doc_id for (doc_id,) in groups]]
+        return [list(chain.from_iterable(groups))]
     draw = generator(0, "orders", query_id)
     return [[group[place] for group in groups for place in draw.permutation(len(group))] for _ in range(ORDERS)]
 
@@ -414,8 +417,9 @@ def through_ir_measures(
 
     by_name = {name: _measure_named(name, relevant_from) for name in names}
     lists = {f"{place} {query_id}": order for query_id in orders for place, order in enumerate(orders[query_id])}
+    falling = [float(score) for score in range(max(map(len, lists.values()), default=0), 0, -1)]
     scores = {
-        key: {doc_id: float(len(order) - rank) for rank, doc_id in enumerate(order)}
+        key: dict(zip(order, falling[len(falling) - len(order) :], strict=True))
         for key, order in lists.items()
         if order
     }
@@ -572,9 +576,9 @@ def check_run(run: Run) -> None:
     """Raise InputError for a document that is ranked twice, or a score that rises down a list."""
     faults: list[str] = []
     for query_id, docs in run.items():
-        ids, scores = {doc.doc_id for doc in docs}, [doc.score for doc in docs]
-        if len(ids) < len(docs):
-            faults.append(f"{query_id}: {counted(len(docs) - len(ids), 'document')} ranked twice, expected once")
+        ids, scores = zip(*docs, strict=True) if docs else ((), ())
+        if len({*ids}) < len(docs):
+            faults.append(f"{query_id}: {counted(len(docs) - len({*ids}), 'document')} ranked twice, expected once")
         rises = list(map(gt, scores[1:], scores))
         if any(rises):
             rising = 1 + rises.index(True)
@@ -613,7 +617,7 @@ def ranked_by_any(runs: Iterable[Run]) -> dict[str, frozenset[str]]:
     documents: dict[str, set[str]] = {}
     for run in runs:
         for query_id, ranking in run.items():
-            documents.setdefault(query_id, set()).update(doc.doc_id for doc in ranking)
+            documents.setdefault(query_id, set()).update([doc.doc_id for doc in ranking])
     return {query_id: frozenset(doc_ids) for query_id, doc_ids in documents.items()}
 
 
@@ -694,6 +698,10 @@ class JudgedWhole:
     def _best_first(self) -> dict[str, Ranking]:
         return {query_id: records.in_order(grades.items()) for query_id, grades in self.graded.items()}
 
+    @cached_property
+    def _counting(self) -> tuple[Judgement, ...]:
+        return records.counted(self.judgements)
+
     @property
     def whole(self) -> bool:
         """True if every document of the pools was to be judged."""
@@ -748,7 +756,7 @@ class JudgedWhole:
         """
         answers = records.nested(
             ((answer.query_id, answer.assessor), answer.doc_id, -1 if answer.grade is None else answer.grade)
-            for answer in records.counted(self.judgements)
+            for answer in self._counting
             if answer.doc_id in self.graded.get(answer.query_id, ())
         )
         reached: dict[str, list[Values]] = {}

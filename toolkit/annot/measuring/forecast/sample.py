@@ -518,7 +518,8 @@ def assumed(
 
     if relevant is not None:
         return certainty_with(relevant)
-    certainties = [certainty_with(number) for number in sorted(rows.loc[rows["pairs"] <= pairs, "relevant"].unique())]
+    possible = rows.loc[rows["pairs"] <= max(pairs, smallest), "relevant"]
+    certainties = [certainty_with(number) for number in sorted(possible.unique())]
     worst = max(certainties, key=lambda certain: float(certain.difference.value))  # type: ignore[arg-type]
     return worst._replace(
         empty=max(certain.empty or 0.0 for certain in certainties),

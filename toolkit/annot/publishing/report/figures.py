@@ -137,7 +137,7 @@ class Drawing:
             layout = figure.get_layout_engine()
             assert layout is not None
             layout.execute(figure)
-            figure.set_layout_engine("none")
+            figure.set_layout_engine(None)
             for form in forms:
                 buffer = io.BytesIO()
                 unstable = dict.fromkeys(UNSTABLE[form])
