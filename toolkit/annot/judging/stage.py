@@ -14,7 +14,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
 from annot.store.models import Session, StoredRound
-from annot.store.pools import read_corpus_versions, read_queries, read_sample, read_topics, to_judge
+from annot.store.pools import documents_came, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.outcome import Pair, texts_of
@@ -227,7 +227,8 @@ class Stage:
             return newest if new and new.isdisjoint(chain.from_iterable(self.documents.values())) else ""
         # Pools from a file have no rule to grow by.
         ruled = (pool for pool in pools.read_pools(self.session).values() if pool.per_method and pool.ranking_depth)
-        return newest if any(pool.of_corpus != newest for pool in ruled) else ""
+        drawn_from = {pool.of_corpus for pool in ruled}
+        return newest if any(documents_came(self.ws.corpus, versions, corpus) for corpus in drawn_from) else ""
 
     def _unpooled_plan(self) -> int:
         """Number of planned pairs that left the pools, but for those of withdrawn documents, which stay planned."""

@@ -23,6 +23,7 @@ from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
 from annot.store.models import CorpusVersion
 from annot.store.pools import (
+    documents_came,
     last_file,
     read_corpus_versions,
     read_queries,
@@ -188,7 +189,7 @@ def build(
     chosen = drawn_pools.topics_named(snapshot.queries, only) if only else {*snapshot.topics.values()}
     by_version = bool(versions) and not frozen
     growing, staying = (
-        _pools_by_version(current, chosen, versions, overrides, redraw=redraw) if by_version else ({}, {})
+        _pools_by_version(ws, current, chosen, versions, overrides, redraw=redraw) if by_version else ({}, {})
     )
     chosen -= {*growing, *staying}
     ranker = _Ranker(
@@ -201,23 +202,13 @@ def build(
         corpus = next(reversed(snapshot.corpora), None)
         drawings.append(_draw_anew(ranker, current, design_of, frozen=frozen, partly=partly, corpus=corpus))
     if growing:
-        designs_of_growing = pool_design.recorded_designs(growing.values())
-        additions = {
-            topic_id: _addition(
-                snapshot, GROWN, overrides.per_method or design.per_method, (), versions[-1].reason, None
-            )
-            for topic_id, design in designs_of_growing.items()
-        }
+        additions = _new_documents_of(snapshot, growing, versions[-1], overrides.per_method)
         drawings.append(_draw_additions(ranker, snapshot, additions, versions=versions))
     drawn_now = {**staying, **{name: pool for drawn in drawings for name, pool in drawn.pools.items()}}
     changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn_now.items()}
     if not dry_run:
         whole = not (only or growing or staying)
-        for drawn in drawings:
-            _write(ws, drawn, whole=whole, grow=grow, backup="before pool redraw" if redraw else None)
-        if not drawings:
-            # An earlier run may have ended before its files were written.
-            drawn_pools.write_pools(ws, list(current.values()))
+        _write_all(ws, drawings, current, whole=whole, grow=grow, backup="before pool redraw" if redraw else None)
         if redraw or not current:
             provenance.note(ws, "pool", provenance.states_of(ws))
     words = designs.words(not_for_texts) | {"dry_run": dry_run, "sent": sent and not grow}
@@ -227,6 +218,7 @@ def build(
 
 
 def _pools_by_version(
+    ws: Workspace,
     current: Mapping[str, Pool],
     chosen: Collection[str],
     versions: tuple[CorpusVersion, ...],
@@ -243,7 +235,7 @@ def _pools_by_version(
     growing: dict[str, Pool] = {}
     staying: dict[str, Pool] = {}
     for name in sorted({*chosen} & current.keys()):
-        later = name in drawn and current[name].of_corpus != versions[-1].version
+        later = name in drawn and documents_came(ws.corpus, versions, current[name].of_corpus)
         (growing if later else staying)[name] = current[name]
     changes = replace(overrides, per_method=None) if growing else overrides
     anew = {*chosen} - current.keys()
@@ -254,6 +246,16 @@ def _pools_by_version(
             "another number, and `annot pool add --method` adds the best of another method",
         )
     return growing, staying
+
+
+def _new_documents_of(
+    snapshot: Snapshot, growing: Mapping[str, Pool], version: CorpusVersion, per_method: int | None
+) -> dict[str, Addition]:
+    """The additions of new documents to these pools. per_method: number that each method draws; None: as before."""
+    depths = {
+        name: per_method or design.per_method for name, design in pool_design.recorded_designs(growing.values()).items()
+    }
+    return {name: _addition(snapshot, GROWN, depth, (), version.reason, None) for name, depth in depths.items()}
 
 
 def _topics_without_rule(ws: Workspace, staying: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]) -> list[str]:
@@ -418,6 +420,15 @@ def _draw(
         for name, addition in additions.items()
     ]
     return _Drawn({pool.topic_id: pool for pool in drawn}, bool(additions), rankings, admitted, new, facts)
+
+
+def _write_all(ws: Workspace, drawings: Sequence[_Drawn], current: Mapping[str, Pool], **how: Any) -> None:
+    """Write all that was drawn, as `_write` does; without it, the files of the current pools, as an earlier run may
+    have ended before."""
+    for drawn in drawings:
+        _write(ws, drawn, **how)
+    if not drawings:
+        drawn_pools.write_pools(ws, list(current.values()))
 
 
 def _write(ws: Workspace, drawn: _Drawn, *, whole: bool, grow: bool, backup: str | None = None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 from operator import attrgetter, itemgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from sqlalchemy import Select, Table, func, select, true
@@ -494,3 +494,9 @@ def last_file(versions: Sequence[models.CorpusVersion], version: str | None) -> 
     names = [one.version for one in versions]
     later = versions[names.index(version) + 1 :] if version in names else ()
     return later[0].after if later else None
+
+
+def documents_came(folder: Path, versions: Sequence[models.CorpusVersion], version: str | None) -> bool:
+    """True if documents came to the corpus in this folder after a version; None is the first."""
+    last = last_file(versions, version or versions[0].version)
+    return last is not None and any(path.name > last for path in folder.glob("*.parquet"))
