@@ -1,7 +1,5 @@
 """Running `annot` in this process, and seeing what it left behind."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

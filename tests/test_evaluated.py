@@ -1,7 +1,5 @@
 """Runs by facet and together: what an interval is over, and what chance reaches, on papers worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.records import Qrel, ScoredDoc

@@ -1,7 +1,5 @@
 """Runs evaluated by facet and together: chance and one assessor on every facet, and the mean of folds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc

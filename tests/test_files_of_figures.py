@@ -1,7 +1,5 @@
 """The files that hold what was measured: how they are written, what they say, and that figures keep their digits."""
 
-from __future__ import annotations
-
 import errno
 import json
 import math

@@ -1,7 +1,5 @@
 """Every line that tells how to install something: it takes the checkout, and no stranger's program of our name."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

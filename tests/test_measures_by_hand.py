@@ -1,7 +1,5 @@
 """Each measure of one short list, worked by hand, and the mean over all orders of what ties, by brute force."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Near-duplicates: all planted ones are found and no other; what resembles is computed by sets of words."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """What `annot status` and the last line of every command call next: the table, from facts alone."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What a pilot shows of times and agreement, from how many papers on, and how it is redrawn, worked by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files by which others find, cite, install and change the program."""
 
-from __future__ import annotations
-
 import runpy
 import subprocess
 import sys

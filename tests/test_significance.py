@@ -1,7 +1,5 @@
 """Paired tests and the step-down maximum of t against published figures, SciPy, brute force, and planted truth."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

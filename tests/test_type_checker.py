@@ -1,7 +1,5 @@
 """What a type checker finds in a program that uses the package wrongly: mypy, with this project's settings."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

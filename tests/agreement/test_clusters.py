@@ -1,7 +1,5 @@
 """Intervals of ratios over whole clusters: the jackknife by its definition, and how often they hold the truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.inference import ratio_interval

@@ -1,7 +1,5 @@
 """Agreement of a handful of queries: five assessors on two grades, grades in two, and shares over queries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is said of who judges, on planted runs and on assessors who are equally good: only noise between them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the functions of commands hand on to their step, and print, by what was typed."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The functions of the commands, called by themselves: which arguments go together, and what is printed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

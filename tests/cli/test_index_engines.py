@@ -1,8 +1,6 @@
 """The index and what is drawn from it, byte by byte: here, in processes, on a Dask cluster whose workers see the study
 or are told of it through a URL, and after a kill."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """The least and the largest number that each option takes, as annot.toml and the helps have them."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The list of commands and the functions behind it agree, and a module of commands is loaded when it is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Training and sub-study as terminal, report page and datasheet tell them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`annot import --as citations`: edges of papers in the corpus are kept, whatever the file, and the pools see them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

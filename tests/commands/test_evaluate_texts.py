@@ -1,7 +1,5 @@
 """Evaluation where topics are texts: figures are trec_eval's on any scale, and nobody is told of facets or papers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

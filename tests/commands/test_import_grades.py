@@ -4,8 +4,6 @@ The forms: SciDocs (Cohan et al. 2020), one JSON object of papers and TREC qrels
 and Zhou 2019), a list of seed articles; TREC-COVID (Voorhees et al. 2021), qrels of topics with grades 0, 1, 2.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Judgements from another Label Studio project's export: who, which grade, what counts, and faults by task."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

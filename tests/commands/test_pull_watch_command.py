@@ -1,7 +1,5 @@
 """`annot pull --watch`: again and again until all is judged, telling what is new and nothing twice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

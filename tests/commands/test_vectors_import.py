@@ -1,7 +1,5 @@
 """Vectors from elsewhere: every format gives the same set, its rows are counted, two spaces never mix."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A judgements file under the names of the study: its queries, its people and the plan that its rows make."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Assessors against each other and against the final grade, beside scikit-learn; what counts, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement

@@ -1,7 +1,5 @@
 """The tests behind the findings beside scipy's: severity, thresholds and noise over whole queries, groups, power."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.measuring.diagnosis.panel import (

@@ -1,7 +1,5 @@
 """Contrasts of a few grades, counted by hand or beside scipy, where each rule begins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined

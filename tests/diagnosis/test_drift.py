@@ -1,7 +1,5 @@
 """Change while judging: planted in severity, speed and agreement, and absent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.records import Assignment, Judgement

@@ -1,7 +1,5 @@
 """What is measured of assessors on a handful of pairs, counted by hand, at the edge of each rule."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats

@@ -1,7 +1,5 @@
 """What a sample costs in certainty: against formulas, and against draws that are made and measured one by one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a design costs: its pairs, the hours of judging and of settling disputes, and what a pilot cannot show."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

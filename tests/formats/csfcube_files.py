@@ -1,7 +1,5 @@
 """How the tests read a CSFCube release, and the names of its files."""
 
-from __future__ import annotations
-
 from annot.base.settings import Settings
 from annot_csfcube.files import Release, read_release
 

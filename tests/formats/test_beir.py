@@ -1,7 +1,5 @@
 """BEIR files: read by the readers of ir_datasets, queries without a pool refused, no empty text passed off as real."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """BibTeX files as each program writes them, in each encoding, and as another reader reads them."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

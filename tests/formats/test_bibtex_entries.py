@@ -1,7 +1,5 @@
 """Entries of BibTeX: what people make of them, macros, what is broken, and what is none."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of topics that cannot be read: each fault with its line, what was found and what was expected."""
 
-from __future__ import annotations
-
 import codecs
 from pathlib import Path
 

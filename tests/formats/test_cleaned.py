@@ -1,7 +1,5 @@
 """What cleaning changed is told paper by paper, and in which ways."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The fields of a paper in a line of JSON: their names, the values that fit, and the words for those that do not."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

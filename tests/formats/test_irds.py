@@ -1,7 +1,5 @@
 """The ir_datasets module: the real ir_datasets reads documents, queries, qrels and scored documents through it."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib

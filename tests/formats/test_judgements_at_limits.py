@@ -1,7 +1,5 @@
 """Judgements in files: where a number becomes a moment, what a wrong file is told, and what is written of repeats."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Judgements from other tools: what is read alike, and that every fault is told with its line and nobody's name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

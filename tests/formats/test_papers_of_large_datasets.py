@@ -1,7 +1,5 @@
 """Papers of large datasets: each release in the common fields, what no column can hold, and how files are cut."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

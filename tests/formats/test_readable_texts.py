@@ -1,7 +1,5 @@
 """What people read of a record: formulas as signs, headings as sections, notices cut, and what was done on record."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """RIS as reference managers and databases write it: what is read of each, where it is, and what cannot be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

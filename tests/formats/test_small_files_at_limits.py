@@ -1,7 +1,5 @@
 """Small files of many formats: what is read at the limits, and how much of a wrong record is shown."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables that people fill in: however a program saves them, each row is read with its line and each fault is named."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.base.records import Gold

@@ -1,7 +1,5 @@
 """Judgements in an export of any Label Studio project: what counts as a grade, who gave it when, and the faults."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

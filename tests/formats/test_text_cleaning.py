@@ -1,7 +1,5 @@
 """Cleaning: each kind of junk that facts on CSFCube name, what must stay, and that cleaning twice is cleaning once."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

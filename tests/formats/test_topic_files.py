@@ -5,8 +5,6 @@ The forms: the topics of TREC-1 to TREC-8 (https://trec.nist.gov/data/topics_eng
 MARCO's `queries.tsv`.
 """
 
-from __future__ import annotations
-
 import codecs
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an import of judgements reports is what its rows hold, counted by hand; a dry run records none of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

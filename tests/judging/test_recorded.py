@@ -1,7 +1,5 @@
 """What was read of a project comes into the store: each count of a pull from readings made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast

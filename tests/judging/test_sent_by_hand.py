@@ -1,7 +1,5 @@
 """What a push sends and notes down of each project, on a server that only counts what it is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The same story against a real server: accounts, projects, tasks, annotations, kills."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3

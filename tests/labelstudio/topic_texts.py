@@ -1,7 +1,5 @@
 """A made-up topic that is a text, and tasks of its pairs, which are judged whole."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from annot.base.records import WHOLE, PairKey, Paper, Query, Topic

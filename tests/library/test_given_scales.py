@@ -1,7 +1,5 @@
 """The scale, the level and the rows that users of the library give, at the edge of what is taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

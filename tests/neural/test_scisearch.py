@@ -1,7 +1,5 @@
 """SciSearch: its losses against plain sums, its oversampling, and that it learns from other folds than it ranks."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small study of which a model is asked."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`annot opinion report`, the report's section, datasheet and card: what is shown of opinions, and when."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

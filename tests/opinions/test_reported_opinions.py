@@ -1,7 +1,5 @@
 """Which opinions report, datasheet and release have, what they say of a model's family, and by which guidelines."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A plan that grows or loses a person: who completes a team, and where new pairs and repeats come, by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

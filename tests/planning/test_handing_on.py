@@ -1,7 +1,5 @@
 """A person leaves: the plan stays sound, answered pairs stay, nobody gets a pair twice, the rest is spread evenly."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any

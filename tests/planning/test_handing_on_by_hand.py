@@ -1,7 +1,5 @@
 """Who gets what of a person who leaves, and what goes back to them, on plans that are counted by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Pools drawn by their designs, differences of their files from the database, and pools judged elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A corpus that grows after its pools were drawn: versions, and pools that draw from the new documents alone."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """Which files a release takes in: runs as they are on record, citations, judged documents, and its sums."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts of people in a release: names, paths and addresses in them are listed, and the lead is asked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

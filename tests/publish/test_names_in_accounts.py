@@ -1,7 +1,5 @@
 """What of an account must not be published: its address, the name in it, ids and addresses of the server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Comments and reasons in a release: decided by the lead, and of those who knew of publication or agreed later."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

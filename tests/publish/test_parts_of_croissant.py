@@ -1,7 +1,5 @@
 """The parts of the Croissant file by themselves: versions, files and fields, as Croissant 1.1 writes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`annot release`: what it writes, that others can read it, and that it is the same whenever it is made."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """The folder of a release under kills: the old release or the new one, never a part of one, and nothing left beside."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The release never tells who judged or where the server is: all of it is planted, and looked for."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

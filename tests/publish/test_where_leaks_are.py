@@ -1,7 +1,5 @@
 """A search for secrets finds each on its line, in whatever way its letters are written, and little else."""
 
-from __future__ import annotations
-
 import base64
 import unicodedata
 

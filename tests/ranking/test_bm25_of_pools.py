@@ -1,7 +1,5 @@
 """BM25 ranks the corpus: as rank_bm25 does, and in Lucene's form as its formula says."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

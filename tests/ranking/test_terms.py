@@ -1,7 +1,5 @@
 """tf-idf is scikit-learn's, BM25 is rank_bm25's, at every block size."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Word vectors at their limits: memory, passes, samples, the sentences that gensim reads, and few abstracts."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import math

@@ -1,7 +1,5 @@
 """The facts of the demonstration's collection, counted from its records."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from annot.base.settings import CollectionSettings

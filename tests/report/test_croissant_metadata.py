@@ -1,7 +1,5 @@
 """Croissant 1.1: mlcroissant accepts it and reads the data through it; foreign keys, checksums, RAI fields."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

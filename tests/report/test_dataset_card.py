@@ -1,7 +1,5 @@
 """The dataset card: its header is the YAML that a hub expects, its body says what a user must know."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The datasheet as Markdown and HTML: numbers equal the records', gaps are visible, hostile text stays text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

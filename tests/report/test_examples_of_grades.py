@@ -1,7 +1,5 @@
 """Which judged pairs a report shows as examples of the grades, and what of them it shows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

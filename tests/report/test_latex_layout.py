@@ -1,7 +1,5 @@
 """How a table is laid out in LaTeX: its size, its paragraphs, whether it floats, and what is below it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What people write into settings and answers is text in the Markdown of a release: nothing runs or is fetched."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Checksums and the search for leaks: what is planted is found however it is written, and clean text stays clean."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

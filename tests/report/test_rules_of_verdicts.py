@@ -1,7 +1,5 @@
 """The rules of the first screen at their thresholds, and figures of single runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

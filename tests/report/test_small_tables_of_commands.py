@@ -1,7 +1,5 @@
 """The columns of the small tables that commands print: chosen queries, shares, counts and what a pool drew."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Words and tables of the look at a study under way."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any

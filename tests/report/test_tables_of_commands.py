@@ -1,7 +1,5 @@
 """The columns of the tables that commands print, on rows made here."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All parts of a release together: rebuilt byte for byte, without a trace of the people behind the pseudonyms."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a drawing shows, in words, for those who cannot see it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How a report says figures, lists and names: each kind of figure with its digits, its ends and its sign."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Adjudication and what comes after it: disputes out, decisions back, grades that change, pairs that are returned."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.records import Assessor, Assignment
 from annot.judging.exchange.audit import audit

@@ -1,7 +1,5 @@
 """Judging, out and back: what is sent, what comes, what counts."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import AnnotError
 from annot.judging.exchange.audit import audit

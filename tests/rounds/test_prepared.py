@@ -1,7 +1,5 @@
 """What a push is about to send, from the records alone: to whom, which pairs, and in which round."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

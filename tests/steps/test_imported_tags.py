@@ -1,7 +1,5 @@
 """Under which name a run may be imported, and which two runs may be of one system."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

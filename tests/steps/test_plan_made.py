@@ -1,7 +1,5 @@
 """The plan by its steps: what a share may be, who has too many hours, what is planned, and what can be taken back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pools topped up by a run from a file: what is added, when it is kept, and which papers nothing can be said for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Every place that measures, on one study of which a sample was judged: it prints the estimate or refuses."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Runs measured where a sample was judged: estimates of whole pools, in the place of what was judged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

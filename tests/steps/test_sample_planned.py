@@ -1,7 +1,5 @@
 """A plan of a sample: what is drawn is judged, a share only rises, and the rest is neither missing nor open."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

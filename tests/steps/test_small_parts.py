@@ -1,7 +1,5 @@
 """Small parts of the steps, each by itself: sizes in words, seeds, sheets, grades, folds, and records of a training."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

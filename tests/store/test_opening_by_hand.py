@@ -1,7 +1,5 @@
 """Databases that can be opened, those that cannot, and the messages; dumps and fetched files at their limits."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

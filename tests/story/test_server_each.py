@@ -1,7 +1,5 @@
 """A Label Studio for each person: two assessors and an adjudicator on three servers, one of them away at times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 

@@ -1,7 +1,5 @@
 """SciSearch without its network: the training and watched queries of each fold, and the record."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace

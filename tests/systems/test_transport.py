@@ -1,7 +1,5 @@
 """Transport and best pairs against a brute-force computation, on small sets and at the size of a whole collection."""
 
-from __future__ import annotations
-
 import itertools
 import time
 

@@ -1,7 +1,5 @@
 """Transport of two sentences to two by its closed form, and steps that do not climb."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
