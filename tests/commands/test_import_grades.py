@@ -124,7 +124,7 @@ def test_bad_grades_leave_nothing_behind(scidocs: Path) -> None:
 
 def test_relish_is_read_as_its_paper_tells() -> None:
     read = read_relish(json.dumps(RELISH).encode(), name="relish.json")
-    assert [(row.query, row.document, row.assessor, row.grade) for row in read] == [
+    assert [*zip(*(read[name] for name in ("query", "document", "assessor", "grade")), strict=True)] == [
         ("1", "2", "a1", 0),
         ("1", "77", "a1", 0),
         ("1", "13", "a1", 1),

@@ -19,7 +19,9 @@ HEAD = "query,document,assessor,grade"
 
 def read(text: str | bytes, **columns: str) -> tuple[FileJudgement, ...]:
     data = text.encode() if isinstance(text, str) else text
-    return read_judgements(data, name="j", columns=columns, scale=("no", "some", "all"))
+    return tuple(
+        map(FileJudgement, *read_judgements(data, name="j", columns=columns, scale=("no", "some", "all")).values())
+    )
 
 
 @pytest.mark.parametrize(

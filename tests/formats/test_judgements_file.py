@@ -14,7 +14,9 @@ PLAIN = "query,document,assessor,grade\np1-method,d1,Ada,2\np1-method,d1,Ben,0\n
 
 def read(data: str | bytes, columns: Mapping[str, str] | None = None) -> tuple[FileJudgement, ...]:
     content = data.encode() if isinstance(data, str) else data
-    return read_judgements(content, name="j.csv", columns=columns or {}, scale=SCALE)
+    return tuple(
+        map(FileJudgement, *read_judgements(content, name="j.csv", columns=columns or {}, scale=SCALE).values())
+    )
 
 
 def pairs(found: tuple[FileJudgement, ...]) -> list[tuple[str, str, str, int | None]]:

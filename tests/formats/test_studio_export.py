@@ -26,7 +26,14 @@ def task(number: Any, *annotations: Any, **data: Any) -> dict[str, Any]:
 
 def read(*tasks: Any, grades: dict[str, int | None] | None = None) -> tuple[FileJudgement, ...]:
     places = {"grade": "grade", "query": "q", "document": "d", "comment": "note"}
-    return read_export(json.dumps(tasks).encode(), name="e", places=places, grades=grades or {}, scale=SCALE)
+    return tuple(
+        map(
+            FileJudgement,
+            *read_export(
+                json.dumps(tasks).encode(), name="e", places=places, grades=grades or {}, scale=SCALE
+            ).values(),
+        )
+    )
 
 
 def faults_of(*tasks: Any) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
 from annot.base.settings import Settings
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.judgements_file import FileJudgement, columns_of
 from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.steps import changes, evaluate, imports, run, setup, vectors
@@ -97,9 +97,9 @@ def graded(grade: int | None, line: int = 1) -> FileJudgement:
 
 
 def test_grades_are_those_of_the_scale() -> None:
-    imports._check_grades([graded(0), graded(3)], 4, name="f")
+    imports._check_grades(columns_of([graded(0), graded(3)]), 4, name="f")
     with pytest.raises(InputError) as error:
-        imports._check_grades([graded(-1, 1), graded(4, 2), graded(None, 3), graded(3, 4)], 4, name="f")
+        imports._check_grades(columns_of([graded(-1, 1), graded(4, 2), graded(None, 3), graded(3, 4)]), 4, name="f")
     assert [fault.partition(": ")[0] for fault in error.value.faults] == ["f:1", "f:2", "f:3"]
     assert all(fault.endswith("expected 0 to 3") for fault in error.value.faults)
 
