@@ -324,7 +324,7 @@ def write_datasheet(ws: Workspace) -> WrittenDatasheet:
     # A licence that is none is refused, not left out.
     terms = replace(terms, licence=collection.licence)
     study = Study(snapshot)
-    facts = collection_facts.facts_of(study, corpus_facts(ws, without=set(study.added)), terms)
+    facts = collection_facts.CollectionFacts(study, corpus_facts(ws, without=set(study.added)), terms)
     overrides = ws.root / "templates"
     markdown = prose.datasheet_markdown(facts, answers, overrides=overrides)
     page = prose.datasheet_html(facts, markdown, overrides=overrides)
@@ -508,7 +508,7 @@ def _prepared(
     contents, notes = released_files.release_files(
         released,
         pages.report_files(study),
-        collection_facts.facts_of(study, corpus_facts(ws, without=added), terms),
+        collection_facts.CollectionFacts(study, corpus_facts(ws, without=added), terms),
         answers,
         words=words,
         runs=runs,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from annot.base.names import StudyVocabulary, percent
 from annot.base.stats.values import Estimate, Undefined, Value
@@ -47,22 +47,6 @@ class StatusWords:
     why: str
     notices: tuple[str, ...]
     """Findings that need a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class PersonProgress:
-    """One person on the page."""
-
-    name: str
-    role: str
-    done: int
-    of: int | None
-    """Number of pairs to answer in total; None if that is not known yet."""
-    days: tuple[int, ...]
-    last: datetime | None
-    left: bool
-    links: tuple[str, ...]
-    forecast: AssessorForecast | None
 
 
 def page(
@@ -104,7 +88,7 @@ def page(
         "per_pair": snapshot.outcome.per_pair,
         "assessors": assessors,
         "adjudicators": adjudicators,
-        "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor.days), default=0),
+        "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor["days"]), default=0),
         "states": states_of(snapshot.outcome),
         "labels": STATES,
         "n_pairs": len(snapshot.outcome.planned),
@@ -136,7 +120,7 @@ def moment(time: datetime | None, now: datetime) -> str:
     return f"{time:%a} {time.day} {time:%B}"
 
 
-def _assessors(snapshot: Snapshot, look: StudyProgress | None, days: ByDay) -> list[PersonProgress]:
+def _assessors(snapshot: Snapshot, look: StudyProgress | None, days: ByDay) -> list[dict[str, Any]]:
     seen_by_name = {assessor.assessor: assessor for assessor in look.assessors} if look else {}
     forecasts = {assessor.assessor: assessor for assessor in look.forecast.assessors} if look else {}
     return [
@@ -145,10 +129,10 @@ def _assessors(snapshot: Snapshot, look: StudyProgress | None, days: ByDay) -> l
     ]
 
 
-def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[PersonProgress]:
+def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[dict[str, Any]]:
     names = {person.assessor for person in snapshot.people if person.adjudicator} | days.adjudicators.keys()
     shown = (_shown(snapshot, name, days.adjudicators, "adjudicator") for name in sorted(names))
-    return [person for person in shown if person.done or person.links or snapshot.outcome.open]
+    return [person for person in shown if person["done"] or person["links"] or snapshot.outcome.open]
 
 
 def _shown(
@@ -158,21 +142,22 @@ def _shown(
     role: Literal["assessor", "adjudicator"],
     assessor_seen: AssessorProgress | None = None,
     forecast: AssessorForecast | None = None,
-) -> PersonProgress:
+) -> dict[str, Any]:
+    """One person on the page. of: the number of pairs to answer in total; None if that is not known yet."""
     work = days.get(name, NOTHING)
     round: StoredRound = "judge" if role == "assessor" else "adjudicate"
     links = (_link(project) for project in snapshot.projects if project.assessor == name and project.round == round)
-    return PersonProgress(
-        name=name,
-        role=role,
-        done=assessor_seen.judged if assessor_seen else work.n,
-        of=assessor_seen.assigned if assessor_seen else None,
-        days=work.given,
-        last=work.last,
-        left=any(person.assessor == name and person.left_on is not None for person in snapshot.people),
-        links=tuple(link for link in links if link is not None),
-        forecast=forecast,
-    )
+    return {
+        "name": name,
+        "role": role,
+        "done": assessor_seen.judged if assessor_seen else work.n,
+        "of": assessor_seen.assigned if assessor_seen else None,
+        "days": work.given,
+        "last": work.last,
+        "left": any(person.assessor == name and person.left_on is not None for person in snapshot.people),
+        "links": tuple(link for link in links if link is not None),
+        "forecast": forecast,
+    }
 
 
 def _other_projects(snapshot: Snapshot) -> list[tuple[str, str]]:
