@@ -165,8 +165,8 @@ def _ordered_columns(
     }
     planned = [position.get((row.query_id, row.doc_id, row.assessor), sys.maxsize) for row in graded]
     dated = timed[who].tolist()
-    moments = [row.judged_at if by_clock else "" for row, by_clock in zip(graded, dated, strict=True)]
-    order = np.lexsort((planned, np.unique(moments, return_inverse=True)[1], who))
+    moments = [(row.judged_at if by_clock else None) or "" for row, by_clock in zip(graded, dated, strict=True)]
+    order = np.lexsort((np.array(planned), np.unique(moments, return_inverse=True)[1], who))
     return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))
 
 
