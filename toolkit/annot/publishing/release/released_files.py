@@ -162,7 +162,7 @@ def release_files(
             fields=fields,
             facets=[facet["facet"] for facet in facts.facets] if "facet" in fields.query else [],
             grades=facts.grades,
-            warning=facts.sampled["warning"] if facts.sampled else "",
+            warning=facts.sampled.warning if facts.sampled else "",
         ),
         **sample_files(study),
         **files_for_citing(facts),
