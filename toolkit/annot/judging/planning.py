@@ -106,7 +106,7 @@ def plan_lines(plan: Iterable[Assignment]) -> str:
     """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
     names = ("assessor", "position", "query_id", "doc_id", "occasion")
     ordered = sorted(plan, key=attrgetter("assessor", "position"))
-    return table_lines(names, map(attrgetter(*names), ordered))
+    return table_lines(names, [list(map(attrgetter(name), ordered)) for name in names])
 
 
 class _Teams:

@@ -261,6 +261,10 @@ FINISH = "finish with `annot pull` and `annot push adjudication`, or write only 
 WHERE_SHORT = 'if judgements are missing, add a person and plan again, or use --partial or --allow-single "why"'
 
 
+EXPORTED = (*OF_JUDGEMENT, "comment", "flags")
+"""Fields of a judgement in the file."""
+
+
 def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     """Write `exports/judgements.jsonl`: hidden repeats among them, under pseudonyms, without times and server ids.
 
@@ -269,8 +273,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     of those by which the answer was given, as in a release.
     """
     again, aside = outcome.repeated_answers, set(outcome.set_aside)
-    numbers = ws.read(_numbers)
-    names = (*OF_JUDGEMENT, "comment", "flags")
+    numbers, names = ws.read(_numbers), EXPORTED
     rows: Iterable[tuple[Any, ...]] = map(attrgetter(*names), outcome.everything)
     if outcome.flagged or aside:
         rows = (
@@ -278,7 +281,7 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
             for row, judgement in zip(rows, outcome.everything, strict=True)
         )
     if not (again or numbers):
-        write_file(ws.exports / JUDGEMENTS_FILE, table_lines(names, rows))
+        write_file(ws.exports / JUDGEMENTS_FILE, table_lines(names, list(zip(*rows, strict=True))))
         return
     lines = (
         dict(zip(names, row, strict=True))
@@ -287,6 +290,17 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
         for row, judgement in zip(rows, outcome.everything, strict=True)
     )
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
+
+
+def export_imported(ws: Workspace) -> None:
+    """Write the file of `export_judgements` after an import: as a table, unless an answer took the place of another."""
+    with ws.reading() as session:
+        notes = store_answers.read_returned(session), texts_of(session), _numbers(session)
+        columns = None if any(notes) else store_answers.plain_answers(session, EXPORTED)
+    if columns is None:
+        export_judgements(ws, ws.read(outcome_of, ws.settings))
+    else:
+        write_file(ws.exports / JUDGEMENTS_FILE, table_lines(EXPORTED, columns))
 
 
 def _numbers(session: models.Session) -> dict[Judgement, dict[str, int]]:
