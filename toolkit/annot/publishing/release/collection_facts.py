@@ -32,7 +32,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource, StoredRound
-from annot.store.papers import beginnings, corpus_sha256, paper_ids
+from annot.store.papers import corpus_sha256, paper_ids
 from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
@@ -216,7 +216,7 @@ class CollectionFacts:
         settings = study.ws.settings
         ranked = ranked_corpus(study.ws).ranked if measured.added else None
         if study.version:
-            ranked = {papers: sha256 for sha256, papers in beginnings(study.ws.corpus)}[study.version.papers]
+            ranked = corpus_sha256(study.ws.corpus, study.version.last)
         imports = tuple(_counted_imports(study, set(measured.added)))
         figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
         folds = [(name, *fold) for name, of_name in study.splits.items() for fold in of_name.items()]
