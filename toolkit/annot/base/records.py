@@ -471,6 +471,8 @@ def chosen_rows(columns: Columns, chosen: Sequence[bool]) -> Columns:
     """The rows for which `chosen` is true."""
     if all(chosen):
         return columns
+    if not any(chosen):
+        return {name: values[:0] for name, values in columns.items()}
     return {name: list(compress(values, chosen)) for name, values in columns.items()}
 
 

@@ -312,6 +312,8 @@ M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 AS_JSON = "backslashreplace"
 """Form in which a lone surrogate, which UTF-8 does not have, is written: that of the JSON it came in."""
+AT_ONCE = 5_000
+"""Rows of a table that are read or written at a time."""
 _TELLING_DECODER = json.JSONDecoder(parse_constant=str)
 
 
@@ -365,10 +367,13 @@ def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     return "".join([f"{text}\n" for text in json_texts(list(records), ascii_only=False)])
 
 
-def table_lines(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> str:
+def table_lines(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
     """The rows of a table, a record a line."""
-    columns = list(zip(*rows, strict=True))
-    return "".join([f"{text}\n" for text in json_objects(names, columns, ascii_only=False)]) if columns else ""
+    lots = []
+    for start in range(0, len(columns[0]) if columns else 0, AT_ONCE):
+        lot = [values[start : start + AT_ONCE] for values in columns]
+        lots.append("\n".join([*json_objects(names, lot, ascii_only=False), ""]))
+    return "".join(lots)
 
 
 def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = True) -> list[str]:
@@ -474,8 +479,6 @@ def in_words(error: ValidationError) -> list[str]:
 
 
 SEPARATORS = ",;\t"
-AT_ONCE = 5_000
-"""Rows of a table that are read at a time."""
 
 
 class CsvTable(NamedTuple):

@@ -27,7 +27,7 @@ from annot.store.models import JUDGEMENT_TABLE, ImportedSource, Plan, Session
 from annot.store.papers import find_papers
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
-from annot.study.snapshot import export_judgements
+from annot.study.snapshot import export_imported
 from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -308,8 +308,7 @@ def import_judgements(
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows["line"]), "queries": len(queries)}
             runs.put_import(session, ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
-        outcome = ws.read(outcome_of, ws.settings)
-        export_judgements(ws, outcome)
+        export_imported(ws)
     notes = (*notes, *_notes(named_rows, queries, persons, outside, earlier))
     return _in_figures(named_rows, len(new), recorded, notes)
 

@@ -106,7 +106,7 @@ def plan_lines(plan: Iterable[Assignment]) -> str:
     """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
     names = ("assessor", "position", "query_id", "doc_id", "occasion")
     ordered = sorted(plan, key=attrgetter("assessor", "position"))
-    return table_lines(names, map(attrgetter(*names), ordered))
+    return table_lines(names, [list(map(attrgetter(name), ordered)) for name in names])
 
 
 class _Teams:
@@ -234,17 +234,16 @@ def _check_current(current: Sequence[Assignment], documents: Mapping[str, Sequen
         for assignment in current
         if assignment.pair not in expected
     ]
+    crowded = {pair: len(names) for pair, names in _members(current).items() if len(names) > per_pair}
     faults += [
-        f"{query_id} {doc_id}: the plan has {counted(len(names), 'assessor')}, expected {per_pair}"
-        for (query_id, doc_id), names in _members(current).items()
-        if len(names) > per_pair
+        f"{' '.join(pair)}: the plan has {counted(number, 'assessor')}, expected {per_pair}"
+        for pair, number in crowded.items()
     ]
+    hint = "`annot plan --withdraw` takes back what was not sent; `annot plan` then assigns it again"
+    if crowded:
+        hint += f"; for pairs that were sent, set per_pair = {max(crowded.values())} in annot.toml again"
     if faults:
-        raise InputError(
-            f"the existing plan no longer fits: {counted(len(faults), 'fault')}",
-            faults=faults,
-            hint="`annot plan --withdraw` takes back what was not sent; `annot plan` then assigns it again",
-        )
+        raise InputError(f"the existing plan no longer fits: {counted(len(faults), 'fault')}", faults=faults, hint=hint)
 
 
 def with_repeats(blocks: Sequence[Sequence[PairKey]], rate: float, rng: np.random.Generator) -> list[PairKey]:

@@ -488,7 +488,7 @@ def _hash_of_whole_seconds(content: dict[str, Any]) -> str | None:
     return hashes_of([*whole], [[value] for value in whole.values()])[0]
 
 
-def _parts_of_links(columns: Mapping[str, Sequence[Any]]) -> Iterable[tuple[str, ...]]:
+def _parts_of_links(columns: Columns) -> Iterable[tuple[str, ...]]:
     """JSON of the values that a link is made of besides the link before, row by row."""
     return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
 
@@ -568,6 +568,20 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
     has_answer = select(judged.id).where(*of_assignment, _counts()).exists()
     counts = select(planned.assessor, func.count(), func.sum(case((has_answer, 1), else_=0))).group_by(planned.assessor)
     return {name: (assigned, done) for name, assigned, done in connection.execute(counts)}
+
+
+def plain_answers(session: Session, names: Sequence[str]) -> list[Sequence[Any]] | None:
+    """Columns of all judgements, by pair, assessor and occasion; None if one has revisions or flags, or was given
+    twice."""
+    judged = models.JUDGEMENT_TABLE.c
+    is_special = (judged.revision > 1) | (cast(judged.flags, Text) != "[]")
+    if session.connection().execute(select(judged.id).where(is_special).limit(1)).first():
+        return None
+    columns = models.read_columns(session, select(*(judged[name] for name in names)))
+    of_name = dict(zip(names, columns, strict=False))
+    keys = list(zip(*(of_name.get(name, ()) for name in ("query_id", "doc_id", "assessor", "occasion")), strict=True))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return [list(map(column.__getitem__, order)) for column in columns] if len({*keys}) == len(keys) else None
 
 
 def plain_pairs(session: Session) -> Iterable[tuple[str, str, int, int, int]]:

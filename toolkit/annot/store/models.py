@@ -320,18 +320,21 @@ def read_columns(session: Session, statement: sa.Select[Any], *, shared: bool = 
     connection, texts = session.connection(), dict[Any, Any]()
     columns: list[Sequence[Any]] = []
     with connection.execute(statement) as result:
-        values: Iterable[tuple[Any, ...]] = zip(*result.cursor.fetchall(), strict=True)
-        described = zip(statement.selected_columns, result.cursor.description, strict=True)
+        described = list(zip(statement.selected_columns, result.cursor.description, strict=True))
+        values: list[list[Any]] = [[] for _ in described]
+        while lot := result.cursor.fetchmany(AT_ONCE):
+            for (column, _), of_column, of_lot in zip(described, values, zip(*lot, strict=True), strict=True):
+                is_text = shared and isinstance(column.type, sa.String)
+                of_column += map(texts.setdefault, of_lot, of_lot) if is_text else of_lot
     # Without a row there is no column either.
-    for (column, (_, code, *_)), of_column in zip(described, values, strict=False):
+    for (column, (_, code, *_)), of_column in zip(described, values, strict=True) if values[0] else ():
         process = column.type.dialect_impl(connection.dialect).result_processor(connection.dialect, code)
         if of_column[0] is None and set(of_column) == {None}:
             columns.append(of_column)
         elif type(column.type) is Digest and None not in of_column:
             columns.append(list(map(bytes.hex, of_column)))
         elif process is None:
-            is_text = shared and type(of_column[0]) is str
-            columns.append(list(map(texts.setdefault, of_column, of_column)) if is_text else of_column)
+            columns.append(of_column)
         else:
             parsed = _parsed(of_column) if type(column.type) is sa.JSON else None
             columns.append(parsed or list(map(process, of_column)))
