@@ -59,10 +59,10 @@ def commands() -> dict[str, str]:
     section_of_word = {section.split("`")[1].split()[1]: re.sub(r"(?m)^#(?=##)", "", section) for section in sections}
     pages, listed = {}, []
     for stage, entries in COMMANDS.items():
-        words = [word for word in dict.fromkeys(entry.words.split()[0] for entry in entries) if word in section_of_word]
+        words = [word for word in dict.fromkeys(entry.split()[0] for entry in entries) if word in section_of_word]
         name = f"commands-{stage.lower()}.md"
         pages[name] = f"# Commands: {stage.lower()}\n\n" + "".join(map(section_of_word.pop, words))
-        listed.append(f"| [{stage}]({name}) | {', '.join(f'`{entry.words}`' for entry in entries)} |")
+        listed.append(f"| [{stage}]({name}) | {', '.join(f'`{entry}`' for entry in entries)} |")
     assert not section_of_word, "a command without a stage"
     usage = head.split("**Commands**")[0].partition("\n")[2]
     table = "\n".join(["| Stage | Commands |", "| --- | --- |", *listed])

@@ -1,7 +1,5 @@
 """Short abstracts in six languages, made up: of each a dozen subjects, with the three sentences that all share."""
 
-from __future__ import annotations
-
 SUBJECTS: dict[str, tuple[str, ...]] = {
     "zh": (
         *("蜜蜂的舞蹈", "候鸟的迁徙", "冰川的融化", "城市的噪声", "稻田的灌溉", "古籍的修复"),

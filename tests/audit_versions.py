@@ -1,7 +1,5 @@
 """Compares pinned versions with the stored advisories: prints each that concerns us, and ends with 1 where one does."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Running `annot` in this process, and seeing what it left behind."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -154,8 +152,8 @@ class Command:
 
 def commands() -> Iterator[Command]:
     """Every command of the list, with what typer made of it."""
-    for listed in BY_WORDS.values():
-        yield Command(tuple(listed.words.split()), TREE.at(listed.words))
+    for words in BY_WORDS:
+        yield Command(tuple(words.split()), TREE.at(words))
 
 
 def command_of(call: str) -> str:

@@ -1,7 +1,5 @@
 """What the tests share: the folder of real data, and a folder and an environment of its own for each test."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import os

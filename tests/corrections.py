@@ -1,7 +1,5 @@
 """What a lead does about a text that was wrong: the corrected record is added, and pairs are decided on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

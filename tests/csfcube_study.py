@@ -1,7 +1,5 @@
 """CSFCube's release as a study: imported once for all tests, which copy it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

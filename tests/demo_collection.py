@@ -1,7 +1,5 @@
 """A small judged collection out of the packaged demo corpus, made without ranking, store or server."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The pages of `docs/` as tests use them: their blocks, and a shell to type them into."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Runs evaluated against qrels made for a test; a query's id is its paper's and its facet's: p1-method."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@
 empty migrated database is kept there too: a copy of it starts in seconds instead of a minute.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Ports of this machine that nobody else takes while a test has them."""
 
-from __future__ import annotations
-
 import os
 import socket
 import tempfile

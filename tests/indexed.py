@@ -1,7 +1,5 @@
 """An index in memory, of papers that a test makes up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@ Cranfield: every system ranks the 1,400 documents, and the pool is the union of 
 CSFCube's two shared facets: every system ranks the released pool. What is judged there is the truth to compare with.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

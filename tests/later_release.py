@@ -1,7 +1,5 @@
 """A later release of the program, with further migrations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A Dask scheduler with workers on this machine, in processes of their own."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

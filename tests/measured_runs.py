@@ -1,7 +1,5 @@
 """Runs measured with each option of a selection by its name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from annot.base.records import Qrel

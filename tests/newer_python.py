@@ -4,8 +4,6 @@ It asks for an opencv that holds numpy below 2.3, which has no wheel for that Py
 Python in pyproject.toml can go. Without an index, or with a slow one, nothing is printed; this never fails.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A PostgreSQL server of the tests' own: in a temporary folder, on a Unix socket, as a user who is not root."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

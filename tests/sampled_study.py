@@ -1,7 +1,5 @@
 """A small study of which a sample is judged: pools of sixty documents, grades that follow from them, and two runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A small study, written into the store as the steps would have: no ranking, no Label Studio, no clock."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence

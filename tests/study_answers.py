@@ -1,7 +1,5 @@
 """Who answers what in a study of the tests: written straight into the store, as a pull would."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

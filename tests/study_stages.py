@@ -4,8 +4,6 @@ A recipe says what a study is made of and who answers what. The way to the plan 
 into the store (`study_answers`), or given on a server (`rounds/worlds.py`).
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

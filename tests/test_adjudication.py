@@ -1,7 +1,5 @@
 """What is in dispute, and who may settle it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest

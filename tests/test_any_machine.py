@@ -4,8 +4,6 @@ Child processes make the judged study of the packaged corpus and write its repor
 bits nothing is proved, and the test says so.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The pinned versions and the stored advisories."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

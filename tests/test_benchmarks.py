@@ -1,7 +1,5 @@
 """Every measurement in `benchmarks/` runs at its smallest size and says first how long it takes."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

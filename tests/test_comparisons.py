@@ -1,7 +1,5 @@
 """Which run is best, held against planted truth: noise stays silent at the stated rate, a real lead is found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.inference import POWER

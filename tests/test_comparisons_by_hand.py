@@ -1,7 +1,5 @@
 """Few runs on few papers compared, each figure by hand or by SciPy; which runs a verdict names."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

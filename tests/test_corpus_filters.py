@@ -1,7 +1,5 @@
 """Which papers are kept: each reason by itself, the order of reasons, duplicates by id and by title."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How pools are drawn when some are there already: the usual design, what the command line changes, joined rankings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An address outside a study is used only if its owner has named it, and that is remembered for this study alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How queries are averaged, what is beside chance, and what a reader is told, on a handful of queries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

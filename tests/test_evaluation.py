@@ -1,6 +1,4 @@
-"""Runs evaluated by facet and together: intervals by query paper, chance and one assessor on every facet."""
-
-from __future__ import annotations
+"""Runs evaluated by facet and together: chance and one assessor on every facet, and the mean of folds."""
 
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ def ranking(doc_ids: list[str]) -> list[ScoredDoc]:
     return [ScoredDoc(doc_id, float(-at)) for at, doc_id in enumerate(doc_ids)]
 
 
-def evaluated(*, splits: dict | None = None, result_like_method: bool = False, average: str = "test") -> EvaluatedRuns:
+def evaluated(*, splits: dict | None = None, average: str = "test") -> EvaluatedRuns:
     """12 papers with two facets: `good` ranks by the grade with a little noise, `poor` at random, and `partial`, as
     good as `good`, covers the method facet only. One assessor grades as the qrels do."""
     rng = np.random.default_rng(5)
@@ -25,10 +23,9 @@ def evaluated(*, splits: dict | None = None, result_like_method: bool = False, a
     runs: dict[str, dict[str, list[ScoredDoc]]] = {"good": {}, "partial": {}, "poor": {}}
     for paper_id in PAPERS:
         for facet in FACETS:
-            if facet == "method" or not result_like_method:
-                grades = [int(grade) for grade in rng.permutation([3, 2, 1] + [0] * 7)]
-                noisy = np.array(grades) + rng.normal(0, 0.8, 10)
-                orders = [DOCS[at] for at in np.argsort(-noisy)], [DOCS[at] for at in rng.permutation(10)]
+            grades = [int(grade) for grade in rng.permutation([3, 2, 1] + [0] * 7)]
+            noisy = np.array(grades) + rng.normal(0, 0.8, 10)
+            orders = [DOCS[at] for at in np.argsort(-noisy)], [DOCS[at] for at in rng.permutation(10)]
             query_id = f"{paper_id}-{facet}"
             qrels += [Qrel(query_id, doc_id, grade) for doc_id, grade in zip(DOCS, grades, strict=True)]
             runs["good"][query_id], runs["poor"][query_id] = map(ranking, orders)
@@ -56,17 +53,6 @@ def test_every_facet_has_its_runs_chance_and_one_assessor() -> None:
         assert line_of(found, CHANCE, facet).values["P@20"] == pytest.approx(2 / 20)
         assert line_of(found, "one assessor", facet).values["AP"] == pytest.approx(1.0)
     assert {one.facet for one in found.lines if one.run == "partial"} == {"method"}
-
-
-def test_intervals_are_over_whole_papers_so_the_same_facet_told_twice_adds_nothing() -> None:
-    found = evaluated(result_like_method=True)
-    for run in ("good", CHANCE):
-        together, method = line_of(found, run, TOGETHER), line_of(found, run, "method")
-        assert together.values == pytest.approx(method.values)
-    wide = line_of(found, "good", TOGETHER).intervals["AP"]
-    narrow = line_of(found, "good", "method").intervals["AP"]
-    # By query the interval would be 0.7 as wide.
-    assert (wide.low, wide.high) == pytest.approx((narrow.low, narrow.high))
 
 
 def test_with_folds_the_difference_is_that_of_the_mean_of_fold_means() -> None:

@@ -1,7 +1,5 @@
 """Which tests `make test FILE=...` runs."""
 
-from __future__ import annotations
-
 from tests_of import CHECKOUT, MOST, belonging_to, module_of
 
 ROOM = CHECKOUT / "toolkit" / "annot"

@@ -1,7 +1,5 @@
 """Hours, costs and dates of a forecast by their formulas, on times worked by hand."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The intervals of a difference and of its effect never contradict the test that is printed next to them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.inference import Reach, interval_of_difference

@@ -1,7 +1,5 @@
 """What a study hands to each measure: which judgements and settings, and the runs and qrels of before a top-up."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace

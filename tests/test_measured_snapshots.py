@@ -1,7 +1,5 @@
 """What is measured on a study: which judgements, repeats, versions and top-ups count, on records made here."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Both conventions against outside figures, brute force, and CSFCube's release."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """Each measure of one short list, worked by hand, and the mean over all orders of what ties, by brute force."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction
@@ -138,14 +136,15 @@ def test_the_expected_value_is_the_mean_over_every_order(name: str, groups: list
         [grade for group in order for grade in group]
         for order in itertools.product(*map(itertools.permutations, groups))
     ]
-    judged = [*itertools.chain(*groups), 3, 0]
+    grades, sizes = [*itertools.chain(*groups)], [*map(len, groups)]
+    judged = [*grades, 3, 0]
     mean = math.fsum(of_list("csfcube", name, order, judged) for order in orders) / len(orders)
-    assert measured("csfcube", name, tied(groups, judged, 2)) == pytest.approx(mean, abs=1e-12)
+    assert measured("csfcube", name, tied(grades, sizes, judged, 2)) == pytest.approx(mean, abs=1e-12)
 
 
 def test_average_precision_in_trec_divides_by_all_that_is_relevant() -> None:
     """Of a tie of one relevant and one other document: at rank 1 or at rank 2."""
-    assert measured("trec", "AP", tied([[2, 0]], [2, 0, 3], 2)) == pytest.approx((1 + 1 / 2) / 2 / 2)
+    assert measured("trec", "AP", tied([2, 0], [2], [2, 0, 3], 2)) == pytest.approx((1 + 1 / 2) / 2 / 2)
 
 
 def docs(*scored: tuple[str, float]) -> tuple[ScoredDoc, ...]:
@@ -315,5 +314,6 @@ def test_the_precision_at_the_last_relevant_of_a_long_tie_is_that_of_exact_fract
         Fraction(math.comb(place - 1, relevant - 1), orders) * Fraction(relevant, tied_above + place)
         for place in range(relevant, size + 1)
     )
-    graded = tied([[0]] * tied_above + [[2] * relevant + [0] * (size - relevant)], [2] * relevant, 2)
+    grades = [0] * tied_above + [2] * relevant + [0] * (size - relevant)
+    graded = tied(grades, [1] * tied_above + [size], [2] * relevant, 2)
     assert measured("csfcube", "RP@last", graded)[0] == pytest.approx(float(expected), rel=1e-12)

@@ -1,7 +1,5 @@
 """p-values corrected for their number, against published ones and against R."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.stats.inference import holm
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Near-duplicates: all planted ones are found and no other; what resembles is computed by sets of words."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -126,11 +124,6 @@ def test_planted_near_duplicates_are_found_whatever_their_title(tmp_path: Path, 
     made = {paper.paper_id for paper in (*planted, *shortened)}
     without = {tuple(name for name in group if name not in made) for group in found}
     assert {group for group in without if len(group) > 1} == before
-
-
-names = st.text(
-    st.one_of(st.sampled_from("aAbB1 -_'.\n\0ßẞﬁfiİıſsKkéÉ①²"), st.characters(exclude_categories=["Cs"])), max_size=6
-)
 
 
 def test_two_thousand_texts_on_the_same_topic_are_no_near_duplicates(tmp_path: Path) -> None:

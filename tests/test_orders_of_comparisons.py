@@ -1,7 +1,5 @@
 """How many arrangements the tests of runs count or draw, read from the least p-value that they can have."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

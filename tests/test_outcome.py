@@ -1,7 +1,5 @@
 """Of several answers of one assessor, which one counts, and what it makes of the pair's final grade."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """What a user installs: the wheel, in a clean environment, with templates, guidelines and the demo corpus in it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

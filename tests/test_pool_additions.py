@@ -1,7 +1,5 @@
 """What is added to a drawn pool: nothing that was there changes, and every version can be had again."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pools are drawn to the letter: quotas, order, provenance, and nothing that depends on anything else."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Our figures beside those of a paper: by names that are alike, and only over the same facets."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a random order reaches: against every order, by hand, and whom it is said to lose to."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """README.md: short, and every block of it runs as printed. (Its study is typed in `story/test_documented_study.py`.)"""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

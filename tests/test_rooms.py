@@ -1,7 +1,5 @@
 """The rooms of the house: imports run downward only, and heavy libraries stay out of the light commands."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What CSFCube's paper says of its runs: two facets of a paper, and where runs go wrong."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.records import Qrel, ScoredDoc
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase, error_cases, on_facets, spread_of

@@ -1,7 +1,5 @@
 """Scores that come from outside keep their digits, and are ranked as trec_eval ranks them, in every place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Work on shards: in this process, in several and on a Dask cluster; the same bytes, whoever is killed half-way."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Templates: escaping, undefined names, the workspace's own files, and errors that name template and line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest.mock import patch
 

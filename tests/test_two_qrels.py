@@ -1,7 +1,5 @@
 """Two qrels compared, held against brute force, scikit-learn, krippendorff, and a planted change of sides."""
 
-from __future__ import annotations
-
 import krippendorff
 import numpy as np
 import pytest

@@ -6,8 +6,6 @@ PostgreSQL, or tells a whole story. If there is none, they are those of the modu
 template or other data are those that name it, or those of the modules that do; a test file is its own.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -4,8 +4,6 @@
 its facet in place of the last text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

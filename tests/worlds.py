@@ -1,7 +1,5 @@
 """A small study and a Label Studio in memory: whole rounds without a network, a fraction of a second each."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

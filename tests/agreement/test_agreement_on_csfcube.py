@@ -1,7 +1,5 @@
 """CSFCube's own agreement figures, from its release: Mysore et al. 2021, Table 2, at four decimals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

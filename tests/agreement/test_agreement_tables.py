@@ -1,7 +1,5 @@
 """The tables: what is counted, what is left out, and what is said where there is no value."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Krippendorff's alpha from counts is that of the `krippendorff` package, on every study of the demonstration and on
 CSFCube: query by query, with the final grades, and of all pairs together."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

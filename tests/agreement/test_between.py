@@ -1,7 +1,5 @@
 """Two gradings of the same pairs: against other libraries on all pairs together, and what is left out."""
 
-from __future__ import annotations
-
 import krippendorff
 import numpy as np
 import pytest

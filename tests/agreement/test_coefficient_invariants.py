@@ -1,7 +1,5 @@
 """What holds of coefficients on any data: symmetries, relabelling, duplication, perfect and independent ratings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined

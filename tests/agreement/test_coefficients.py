@@ -1,7 +1,5 @@
 """Each coefficient against a published worked example; the sources stand in the docstrings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.measuring.agreement.coefficients import COEFFICIENTS

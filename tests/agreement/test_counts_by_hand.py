@@ -1,7 +1,5 @@
 """The counts behind the coefficients, of a few pairs counted by hand, and what the coefficients make of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.inference import clusters_of

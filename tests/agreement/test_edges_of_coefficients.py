@@ -1,7 +1,5 @@
 """Where a coefficient begins to have a value, a caveat or a place in a mean: tables of a few pairs, counted by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.values import Undefined

@@ -1,7 +1,5 @@
 """Intervals over whole queries: against SciPy, by hand, against theory on simulated queries, and where none is."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What adjudication has not reached yet, and what nobody compared, makes no agreement after adjudication."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where several queries are of one paper the paper is the sampling unit; where each has its own, nothing changes."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

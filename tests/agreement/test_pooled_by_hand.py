@@ -1,7 +1,5 @@
 """Many queries put together, without each sampling unit by brute force, and patterns of grades counted by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Each coefficient against other people's code: SciPy, scikit-learn, statsmodels, krippendorff, NLTK."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """On two grades several coefficients are one, and each is told once."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

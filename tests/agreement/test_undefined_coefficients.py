@@ -1,7 +1,5 @@
 """Where a coefficient has no value it says why; what every coefficient refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.errors import InputError, UndefinedStatistic

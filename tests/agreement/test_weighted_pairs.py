@@ -1,7 +1,5 @@
 """Agreement of a pool of which a sample was judged: each pair stands for 1 / pi pairs."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs and gradings whose assessor effect is looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The assessor effect on CSFCube."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

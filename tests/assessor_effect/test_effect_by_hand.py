@@ -1,7 +1,5 @@
 """Gradings of a few pairs, differences of a few runs, and the order of runs in each random choice, by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The effect of the assessor on two runs and two people: each ranking, swap and note worked by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What is missing for an assessor effect, in words."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Many gradings of one list, and random choices among them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.records import Qrel

@@ -1,7 +1,5 @@
 """The ranking of systems under the grades of each assessor."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace

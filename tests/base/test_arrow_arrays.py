@@ -1,7 +1,5 @@
 """Arrow arrays made from their memory are those that pyarrow makes, and are read as it reads them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

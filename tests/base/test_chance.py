@@ -1,7 +1,5 @@
 """What is drawn follows from the seed and the key alone, and from now on always in the same way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.inference import generator

@@ -1,7 +1,5 @@
 """How many cores the work may use, the order of results, and that only a few of them wait to be taken."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

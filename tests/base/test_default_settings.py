@@ -1,7 +1,5 @@
 """What a study has that sets nothing, and where the rules for its settings end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Faults with their places, lines with their numbers, and names that are found or refused with the near one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Intervals over queries and papers, solved by hand, from their definitions, or refused with the reason."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

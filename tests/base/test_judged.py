@@ -1,7 +1,5 @@
 """Which judgements count: the latest revision that nothing speaks against, first occasions, and grades on the scale."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement, counted, first_judgements

@@ -1,7 +1,5 @@
 """Intervals of medians against binomial chances counted by hand and all changes of sign of the papers."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

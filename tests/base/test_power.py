@@ -1,7 +1,5 @@
 """Numbers of topics and least differences: Cohen's table, scipy's noncentral t, and studies that are drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.inference import POWER, least_effect, power_of, units_needed

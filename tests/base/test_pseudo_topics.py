@@ -1,7 +1,5 @@
 """Intervals of few topics: against topics that are added by hand, SciPy, and collections whose true means are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.inference import (

@@ -1,7 +1,5 @@
 """What the records say of themselves, the order of documents, and values under keys."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.names import without_ids
 from annot.base.records import (

@@ -1,7 +1,5 @@
 """A settings file that does not fit is told key by key; the exit codes of errors; the one template environment."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

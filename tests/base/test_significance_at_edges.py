@@ -1,7 +1,5 @@
 """Tests of differences at their edges: when all flips are counted, which flips these are, and what has no value."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

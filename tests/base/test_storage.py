@@ -1,7 +1,5 @@
 """Arrays and lists in a folder: what was written comes back, whole or not at all, and what has changed is named."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

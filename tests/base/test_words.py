@@ -1,7 +1,5 @@
 """The words of each language, held against the English ones."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import date

@@ -1,7 +1,5 @@
 """What texts call the topics and documents of the study that they are about."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from annot.base.names import OF_PAPERS, StudyVocabulary

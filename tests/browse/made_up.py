@@ -1,7 +1,5 @@
 """A collection of made-up papers of realistic length, as large as is asked for, without a store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page on which a collection is read, in a real browser: fast, without a network, by keyboard, on a phone."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

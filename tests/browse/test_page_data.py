@@ -1,7 +1,5 @@
 """The data behind the page on which a collection is read."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from base64 import b64decode

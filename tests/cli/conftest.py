@@ -1,7 +1,5 @@
 """A study at any stage of the work, a fresh copy for each test, and a watch over what commands do."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path

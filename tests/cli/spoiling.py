@@ -1,8 +1,5 @@
 """Ways to spoil a study, one fault each, for the tests of wrong input."""
 
-from __future__ import annotations
-
-import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -55,13 +52,6 @@ def both(*spoils: Spoil) -> Spoil:
             one(folder)
 
     return spoil
-
-
-def labelled_with(line_17: str) -> Spoil:
-    """Forty labelled abstracts of which the one on line 17 is something else."""
-    lines = [json.dumps({"sentences": ["One."], "labels": ["method"]}) for _ in range(40)]
-    lines[16] = line_17
-    return write("broken.jsonl", "\n".join(lines) + "\n")
 
 
 def judgements_with(line_17: str) -> Spoil:

@@ -1,7 +1,5 @@
 """`annot agreement` before anything is judged names both ways in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from command_line import annot, annot_done

@@ -1,7 +1,5 @@
 """How an answer is printed: as text, as one JSON object, or as a CSV table, with the notes on stderr."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

@@ -1,7 +1,5 @@
 """Back-ups are whole or none, and so is a restore."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

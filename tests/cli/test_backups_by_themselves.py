@@ -1,7 +1,5 @@
 """Backups that nobody asked for: when they are taken, what is in them, which are kept, and how one comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

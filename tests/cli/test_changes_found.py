@@ -1,7 +1,5 @@
 """`annot check files` finds what was changed since it was written: files, records, and a release."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

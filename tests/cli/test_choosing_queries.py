@@ -1,7 +1,5 @@
 """From the sheet to the queries as a lead does it: what the commands say, and what the sheet says itself."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Sequence

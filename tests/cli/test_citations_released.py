@@ -1,7 +1,5 @@
 """Citations that were added go with the pools: a reader who has the release alone draws the cited papers again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

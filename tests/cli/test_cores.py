@@ -1,7 +1,5 @@
 """`[machine] processes` limits whatever works: processes, our own threads, and those that the libraries start."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The real release through the command line: what Mysore et al. (2021) printed comes out of three commands."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`--csv`: the figures behind a command as one table, the same as in its JSON, and nothing else on stdout."""
 
-from __future__ import annotations
-
 import ast
 import io
 from collections.abc import Callable

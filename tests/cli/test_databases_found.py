@@ -1,7 +1,5 @@
 """A study's database: gone, of an earlier version, without its folders, and private."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Callable

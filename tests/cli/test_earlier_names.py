@@ -1,7 +1,5 @@
 """Commands and options under the names that an earlier release had for them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import annot as library

@@ -1,7 +1,5 @@
 """`annot evaluate`: the verdict first, the same p-values and the same marks in every format."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable

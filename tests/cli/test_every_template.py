@@ -3,8 +3,6 @@
 That every template renders on a complete study is in `test_usual_calls.py`.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pushing and pulling, the functions of the commands by themselves: tables by part, watching, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

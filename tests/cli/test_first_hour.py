@@ -1,7 +1,5 @@
 """The first hour of somebody with papers of another field: what the commands say where a beginner goes astray."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

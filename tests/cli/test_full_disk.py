@@ -1,7 +1,5 @@
 """A disk without room: the message says so, says where, and what to do; then the same command does its work."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 import sqlite3

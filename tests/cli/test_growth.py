@@ -1,7 +1,5 @@
 """A study under way neither grows nor shrinks unasked: pools and plans are drawn again as they were."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A backup from a stranger brings rows and files of a study, into the folder that was named, and does nothing else."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

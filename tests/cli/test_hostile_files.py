@@ -1,7 +1,5 @@
 """Files of others: whatever they hold, nothing but them is opened, nothing is called and nothing is started."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

@@ -1,7 +1,5 @@
 """A study from a stranger: no command opens, connects to or starts anything that its files name outside it."""
 
-from __future__ import annotations
-
 import json
 import select
 import shutil

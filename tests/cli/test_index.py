@@ -1,7 +1,5 @@
 """The index on disk: the same rankings however it is cut, extended, killed or made by several processes."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

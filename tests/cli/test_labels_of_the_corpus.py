@@ -1,7 +1,5 @@
 """Labels of the study's own that papers came with need no model; papers without are named, with the two ways on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

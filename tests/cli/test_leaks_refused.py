@@ -1,7 +1,5 @@
 """Every push refuses a leak before anything is sent, in both modes: words, file names, orders, titles of projects."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

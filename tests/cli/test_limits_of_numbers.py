@@ -1,7 +1,5 @@
 """The least and the largest number that each option takes, as annot.toml and the helps have them."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 
@@ -59,7 +57,7 @@ def test_every_number_has_the_limits_that_it_is_to_have() -> None:
     found = limited()
     waits = {name for name in found if name.endswith(" wait")}
     with_limits = {MODULES[name.split()[0]] for name in found if name not in waits}
-    assert with_limits == {module.__name__.removeprefix("annot.cli.") for module in LOADED}
+    assert with_limits == {module.__name__ for module in LOADED}
     assert {found.pop(name) for name in waits} == {(0.0, None)}
     assert found == {name.strip(): limits for limits, names in LIMITS.items() for name in names.split(";")}
 

@@ -1,7 +1,5 @@
 """Every command that a message, a hint, a page or a template names can be typed so."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """While one command changes a study, others that would are refused, and those that only read it never wait."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What pools of other depths would cost, against pools that were really drawn and plain multiplication."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The figures of pools, against plain counting; pools drawn again, and after a change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Other engines and people bring candidates: told at import, drawn, replayed, and known by their origin everywhere."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

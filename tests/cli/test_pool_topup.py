@@ -1,7 +1,5 @@
 """A system that came later tops the pools up: only what they lack is added, and old scores stand beside new."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

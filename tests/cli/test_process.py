@@ -1,7 +1,5 @@
 """The console script as a process of its own: streams, a reader that goes away, Ctrl-C, what is loaded."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -1,7 +1,5 @@
 """`annot reusability`: what each pool method would lose, held against pools that are drawn without it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Runs of others: what is wrong with them is told with counts, refused or settled by a stated rule, and then they count
 as our own do, in evaluation, report and release."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Which commands lock the study, talk to Label Studio and print CSV; and that no option is on unless it is typed."""
 
-from __future__ import annotations
-
 import pytest
 from annot.cli.commands import BY_WORDS
 from command_line import TREE

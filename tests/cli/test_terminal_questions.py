@@ -1,7 +1,5 @@
 """A question of yes or no in a real terminal: what is typed, Ctrl-C, Ctrl-D, and where nobody can answer."""
 
-from __future__ import annotations
-
 import os
 import pty
 import select

@@ -1,7 +1,5 @@
 """Texts from outside reach the terminal as text, and numbers and names have bounds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

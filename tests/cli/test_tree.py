@@ -1,7 +1,5 @@
 """The list of commands and the functions behind it agree, and a module of commands is loaded when it is needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -10,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from annot.cli.commands import BY_WORDS, COMMANDS, EVERY_STUDY, MODULES, CommandEntry, _help_texts, command
+from annot.cli.commands import BY_WORDS, COMMANDS, EVERY_STUDY, MODULES, _help_texts, command
 from command_line import TREE, annot_done
 
 LOADED = """
@@ -51,18 +49,18 @@ def test_the_list_and_the_functions_agree() -> None:
 
 def test_the_help_that_is_read_from_the_source_is_that_of_the_command() -> None:
     for words in {*BY_WORDS, *MODULES}:
-        text = _help_texts(CommandEntry(words, MODULES[words.split()[0]]).path)[words]
+        text = _help_texts(MODULES[words.split()[0]])[words]
         assert text == TREE.at(words).help
 
 
 def test_a_first_word_is_in_one_module() -> None:
-    assert {(words.split()[0], listed.module) for words, listed in BY_WORDS.items()} == set(MODULES.items())
+    assert {(words.split()[0], module) for words, module in BY_WORDS.items()} == set(MODULES.items())
 
 
 def test_every_module_of_commands_is_in_the_list() -> None:
     toolkit = Path(import_module("annot").__path__[0]).parent
     with_commands = {
-        ".".join(path.relative_to(toolkit).with_suffix("").parts).removeprefix("annot.cli.")
+        ".".join(path.relative_to(toolkit).with_suffix("").parts)
         for path in toolkit.rglob("*.py")
         if "\n@command(" in path.read_text(encoding="utf-8")
     }
@@ -91,7 +89,7 @@ def test_a_module_is_loaded_when_one_of_its_commands_is_called(arguments: list[s
 def test_help_has_two_dozen_first_and_names_every_other(tmp_path: Path) -> None:
     shown = annot_done("--help", folder=tmp_path).stdout
     first, _, others = shown.partition("More commands")
-    listed = [words for words, listed in BY_WORDS.items() if listed.every_study]
+    listed = [words for words in BY_WORDS if words in EVERY_STUDY]
     assert 20 <= len(listed) <= 26
     places = [first.index(f"│ {words} ") for words in listed]
     assert places == sorted(places)

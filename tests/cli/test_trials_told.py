@@ -1,13 +1,9 @@
 """Training and sub-study as terminal, report page and datasheet tell them."""
 
-from __future__ import annotations
-
-import io
 import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 from annot.judging.trial_answers import ON_RECORD, SubstudyReport, TrainedAssessor, on_record, substudy_of, training_of
 from annot.judging.trial_answers import substudy_on_record as substudy_on_record
 from annot.store import trials
@@ -98,8 +94,3 @@ def test_the_report_page_tells_of_both_under_pseudonyms(study: Callable[[str], P
     assert re.search(rf"^a1 +9 +8 +{one.agreement.n_pairs} +0.71 \[0.50, 0.80\]", hidden, re.M)
     assert [line.split("  ")[0] for line in agreed.splitlines()[-3:]] == ["abstracts", "abstracts", "full texts"]
     assert all(str(pair.agreement.n_pairs) in agreed for pair in report.compared)
-
-
-def table(group: str, folder: Path) -> pd.DataFrame:
-    printed = annot_done(group, "report", "--csv", folder=folder).stdout
-    return pd.read_csv(io.StringIO(printed), keep_default_na=False)

@@ -1,7 +1,5 @@
 """Every command where all is well: data on stdout, talk on stderr; a dry run and a second run change nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

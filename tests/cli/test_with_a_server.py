@@ -1,7 +1,5 @@
 """The commands that talk to Label Studio, against one in memory: the usual way, and what it refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

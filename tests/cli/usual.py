@@ -1,7 +1,5 @@
 """What is typed after each command where everything is as it should be, and at which stage of the study."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Looks at what Python opens, connects to and starts, and keeps what is outside of given folders."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

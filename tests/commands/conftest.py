@@ -1,7 +1,5 @@
 """A new workspace for each test, and the command line run in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sixty made-up papers in a study with two queries, and what its pools hold."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Published tables beside our own figures: CSFCube's SPECTER to the last digit, and the tables held to each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

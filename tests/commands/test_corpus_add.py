@@ -1,7 +1,5 @@
 """`annot corpus add`: pieces of files give what whole files give, broken records go aside, a kill costs nothing."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """What each file brought to the corpus: printed when it is added, remembered, and shown on any later day."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

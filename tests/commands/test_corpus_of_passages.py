@@ -1,7 +1,5 @@
 """A corpus of documents and their passages, where no facet is judged: added, shown, pooled, traced and released."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Three yearly snapshots of Cranfield's documents: each year's qrels and scores stay those of its corpus."""
 
-from __future__ import annotations
-
 import json
 import random
 from functools import partial

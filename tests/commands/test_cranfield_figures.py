@@ -1,7 +1,5 @@
 """Cranfield's questions and judgements: runs over all documents have the figures that pytrec_eval gives them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The report on CSFCube's release has its paper's Tables 1 to 4, Figure 2 and the shares of Appendix D."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

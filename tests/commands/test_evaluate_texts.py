@@ -1,7 +1,5 @@
 """Evaluation where topics are texts: figures are trec_eval's on any scale, and nobody is told of facets or papers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -47,11 +45,6 @@ def test_the_figures_are_those_of_pytrec_eval_on_every_scale(tmp_path: Path, gra
             mean = sum(of[of_theirs] for of in each.values()) / len(qrels)
             assert line["values"][name] == pytest.approx(mean, abs=1e-9), (tag, name)
     assert {line["facet"] for line in found["lines"]} == {"whole"}, "one row over all, no average of it beside"
-
-
-@pytest.fixture(scope="module", params=[2, 4])
-def texts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    return study(tmp_path_factory.mktemp("texts"), request.param)
 
 
 def test_a_run_that_cannot_rank_for_texts_is_compared_where_it_can(tmp_path: Path) -> None:

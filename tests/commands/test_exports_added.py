@@ -1,7 +1,5 @@
 """`annot corpus add` of exports: notices, retractions, notes and lists that are printed and written, and exit codes."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

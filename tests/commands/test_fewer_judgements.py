@@ -1,8 +1,6 @@
 """An assessor leaves half-way: pairs with fewer judgements than planned have no final grade, and no page says that they
 have; the lead can take them with a reason, which every page repeats."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

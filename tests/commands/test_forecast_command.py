@@ -1,7 +1,5 @@
 """A study under way is seen as it is: counts, grades, agreement on complete pairs, and what is still to come."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

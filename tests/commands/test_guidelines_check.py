@@ -1,7 +1,5 @@
 """Guidelines that fit the study, and each way in which they may not."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

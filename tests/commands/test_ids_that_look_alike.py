@@ -1,7 +1,5 @@
 """Ids that differ only in case, Unicode form or a ligature are named when they are added, and both are kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from command_line import annot_done

@@ -4,8 +4,6 @@ The forms: SciDocs (Cohan et al. 2020), one JSON object of papers and TREC qrels
 and Zhou 2019), a list of seed articles; TREC-COVID (Voorhees et al. 2021), qrels of topics with grades 0, 1, 2.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path
@@ -126,7 +124,7 @@ def test_bad_grades_leave_nothing_behind(scidocs: Path) -> None:
 
 def test_relish_is_read_as_its_paper_tells() -> None:
     read = read_relish(json.dumps(RELISH).encode(), name="relish.json")
-    assert [(row.query, row.document, row.assessor, row.grade) for row in read] == [
+    assert [*zip(*(read[name] for name in ("query", "document", "assessor", "grade")), strict=True)] == [
         ("1", "2", "a1", 0),
         ("1", "77", "a1", 0),
         ("1", "13", "a1", 1),

@@ -1,7 +1,5 @@
 """A study that was judged in another tool: brought in under pseudonyms, and served like one that was judged here."""
 
-from __future__ import annotations
-
 import csv
 import io
 import sqlite3

@@ -1,7 +1,5 @@
 """Grades and judgements of topics, made elsewhere: they keep the ids of their topics, and come out as they went in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

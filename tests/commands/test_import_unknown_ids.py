@@ -1,8 +1,6 @@
 """Judgements of documents and by names that a spreadsheet or a typist changed: listed, and refused unless a switch says
 what to do with them."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`annot init`: the settings file is read back as it was meant, and is fit for people to read."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`annot init --kind`: the settings and the guidelines that a study of topics or of questions begins with."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from importlib.resources import files

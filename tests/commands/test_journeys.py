@@ -4,8 +4,6 @@ used and removed.
 A pool method is in `tests/pools/`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Studies in languages other than English, from papers to pools, and what happens when the language changes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The letters of `annot invite`, through a whole study on a server that is a stand-in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The page for the talk between two batches: what stands on it, what must not, and which answers are of the period."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html import unescape

@@ -1,7 +1,5 @@
 """Pools of a corpus in which papers come twice: one of each is drawn, and what is on record stays."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

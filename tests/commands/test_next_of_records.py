@@ -1,7 +1,5 @@
 """What is next follows from the records, also where somebody left, a pair goes back, or the lead has decided."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Judgements are revised while a command reads: all that it prints and writes is of one moment of the study."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

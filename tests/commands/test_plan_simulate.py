@@ -1,7 +1,5 @@
 """A design is forecast from the pilot in the store: its pairs, hours and cost, and the interval it will reach."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A new study lists specter and has no vectors: its pools are drawn without it, on record, and one is told once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

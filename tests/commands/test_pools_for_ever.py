@@ -1,7 +1,5 @@
 """Pools are drawn again as they were, whatever came after: papers, citations, near-duplicates, additions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

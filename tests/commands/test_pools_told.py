@@ -1,7 +1,5 @@
 """What report and datasheet tell of near-duplicates and of added citations, and where they tell nothing."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A topic that is a text: added by hand, pooled by the methods that can rank for one, and no paper anywhere."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Topics of files in a study: added all or none, the same again, refused where something else has their id."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Folds that are drawn say what their sides share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from command_line import annot_done

@@ -3,8 +3,6 @@
 A pair that an adjudicator has settled can be put before an assessor, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

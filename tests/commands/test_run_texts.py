@@ -1,7 +1,5 @@
 """`annot run` for topics that are texts: what can rank for them does, and what cannot says so and leaves them out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page that a lead leaves open while people judge: what it counts, when it is written, and what it never shows."""
 
-from __future__ import annotations
-
 import re
 import stat
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A study with facets of its own names, whose labels are those of PubMed's structured abstracts, up to its pools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

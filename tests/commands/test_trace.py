@@ -1,7 +1,5 @@
 """One pair's story is told whole, in the order in which it happened, and under pseudonyms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Word vectors from elsewhere: the tools' own formats, as gensim writes them, used in place of trained ones."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """What a study knows of its corpus: years, papers that have to be there, citations, and the hash of its content."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

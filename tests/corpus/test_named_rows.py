@@ -1,15 +1,13 @@
 """A judgements file under the names of the study: its queries, its people and the plan that its rows make."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Assessor, Assignment, Paper, Query
+from annot.base.records import Assessor, Assignment, Columns, Paper, Query
 from annot.base.settings import Settings
-from annot.corpus.query_sentences import NamedRow, check_adjudicated, persons_of, plan_of, queries_of, with_sentences
-from annot.formats.judgements_file import FileJudgement
+from annot.corpus.query_sentences import check_adjudicated, persons_of, plan_of, queries_of, under_names, with_sentences
+from annot.formats.judgements_file import FileJudgement, columns_of
 
 SETTINGS = Settings.model_validate({"facets": {"method": ["method"], "new-method": ["result"], "all": []}})
 
@@ -27,7 +25,7 @@ def faults_of(call: Any, *given: Any, **named: Any) -> tuple[str, ...]:
 
 def test_a_query_ends_in_the_longest_facet_that_fits_or_has_the_given_one() -> None:
     rows = [row(1, "p-method"), row(2, "p-new-method"), row(3, "10-all"), row(4, "p-method"), row(5, "other")]
-    found = queries_of(rows, SETTINGS, "all", topics=(), name="f")
+    found = queries_of(columns_of(rows), SETTINGS, "all", topics=(), name="f")
     assert {name: (one.query_id, one.topic_id, one.facet) for name, one in found.items()} == {
         "p-method": ("p-method", "p", "method"),
         "p-new-method": ("p-new-method", "p", "new-method"),
@@ -38,25 +36,25 @@ def test_a_query_ends_in_the_longest_facet_that_fits_or_has_the_given_one() -> N
 
 def test_a_query_without_a_facet_and_one_that_is_there_under_two_names_are_faults() -> None:
     rows = [row(2, "p"), row(3, "-method"), row(4, "q-all")]
-    assert faults_of(queries_of, rows, SETTINGS, None, topics=()) == (
+    assert faults_of(queries_of, columns_of(rows), SETTINGS, None, topics=()) == (
         "f:2: query 'p' does not end in a facet of annot.toml (-method, -new-method, -all)",
         "f:3: query '-method' does not end in a facet of annot.toml (-method, -new-method, -all)",
     )
-    assert faults_of(queries_of, [row(1, "q-all"), row(2, "q")], SETTINGS, "all", topics=()) == (
+    assert faults_of(queries_of, columns_of([row(1, "q-all"), row(2, "q")]), SETTINGS, "all", topics=()) == (
         "f:2: query 'q' is the same as 'q-all'",
     )
 
 
 def test_a_topic_that_the_study_does_not_have_is_named_once_with_the_near_one() -> None:
     rows = [row(1, "051"), row(2, "51"), row(3, "9"), row(4, "9"), row(5, "051-method")]
-    assert faults_of(queries_of, rows, SETTINGS, None, topics={"051"}) == (
+    assert faults_of(queries_of, columns_of(rows), SETTINGS, None, topics={"051"}) == (
         "f:2: topic '51': not in this study; did you mean '051'?",
         "f:3: topic '9': not in this study",
         "f:5: topic '051-method': not in this study",
     )
     for topics in ({"051"}, set()):
         with pytest.raises(InputError) as caught:
-            queries_of(rows, SETTINGS, None, topics=topics, name="f")
+            queries_of(columns_of(rows), SETTINGS, None, topics=topics, name="f")
         assert "annot query add --file" in (caught.value.hint or "")
         assert ("--facet" in (caught.value.hint or "")) is (not topics)
 
@@ -64,7 +62,7 @@ def test_a_topic_that_the_study_does_not_have_is_named_once_with_the_near_one() 
 def test_people_get_the_next_free_pseudonym_unless_they_are_known() -> None:
     known = [Assessor("a1", "Ann", False), Assessor("j2", None, True)]
     rows = [row(1, "q", assessor=name) for name in ("Zoe", "Ann", "a3", "11", "9", "Judge", "j2", "Bob", "q12345")]
-    found = persons_of(rows, {"Judge", "j2"}, known, name="f", same_person=None)
+    found = persons_of(columns_of(rows), {"Judge", "j2"}, known, name="f", same_person=None)
     assert {name: (one.assessor, one.account, one.adjudicator) for name, one in found.items()} == {
         "Ann": ("a1", "Ann", False),
         "Bob": ("a2", "Bob", False),
@@ -81,29 +79,32 @@ def test_people_get_the_next_free_pseudonym_unless_they_are_known() -> None:
 def test_people_that_do_not_fit_are_faults() -> None:
     known = [Assessor("a1", "Ann", False)]
     rows = [row(1, "q", assessor="Ann"), row(2, "q", assessor="a1")]
-    assert faults_of(persons_of, rows, {"Ann", "Eve", "Dan"}, known, same_person=None) == (
+    assert faults_of(persons_of, columns_of(rows), {"Ann", "Eve", "Dan"}, known, same_person=None) == (
         "f: 2 names given with --adjudicator not found in any row",
         "f: a1: an assessor in this study, an adjudicator by --adjudicator",
         "f: a1 has two names in the file",
     )
 
 
-def named(given: FileJudgement, person: str, *, adjudicates: bool = False) -> NamedRow:
-    return NamedRow(given, Query(f"{given.query}-all", given.query, "all", ()), person, adjudicates)
+def named(*rows: FileJudgement) -> Columns:
+    """The rows, of which those of j1 are an adjudicator's."""
+    queries = {given.query: Query(f"{given.query}-all", given.query, "all", ()) for given in rows}
+    persons = {given.assessor: Assessor(given.assessor, None, given.assessor == "j1") for given in rows}
+    return under_names(columns_of(rows), queries, persons)
 
 
 def test_new_rows_come_behind_the_plan_in_the_order_of_time_or_else_of_the_file() -> None:
     standing = (Assignment("p-all", "d1", "a1", 4), Assignment("p-all", "d2", "a1", 2))
-    given = [
-        named(row(5, "p", "d3", judged_at="2031-02"), "a1"),
-        named(row(6, "p", "d4", judged_at="2031-01"), "a1"),
-        named(row(7, "p", "d1"), "a1"),
-        named(row(9, "p", "d5"), "a2"),
-        named(row(8, "p", "d6", judged_at="2031-01"), "a2"),
-        named(row(10, "p", "d5"), "a2"),
-        named(row(11, "p", "d5", occasion=2), "a2"),
-        named(row(12, "p", "d7"), "j1", adjudicates=True),
-    ]
+    given = named(
+        row(5, "p", "d3", judged_at="2031-02", assessor="a1"),
+        row(6, "p", "d4", judged_at="2031-01", assessor="a1"),
+        row(7, "p", "d1", assessor="a1"),
+        row(9, "p", "d5", assessor="a2"),
+        row(8, "p", "d6", judged_at="2031-01", assessor="a2"),
+        row(10, "p", "d5", assessor="a2"),
+        row(11, "p", "d5", occasion=2, assessor="a2"),
+        row(12, "p", "d7", assessor="j1"),
+    )
     assert plan_of(given, standing) == (
         *standing,
         Assignment("p-all", "d4", "a1", 5),
@@ -116,13 +117,13 @@ def test_new_rows_come_behind_the_plan_in_the_order_of_time_or_else_of_the_file(
 
 def test_an_adjudicator_gives_one_final_grade_to_a_judged_pair() -> None:
     plan = [Assignment("p-all", "d", "a1", 1)]
-    fine = [named(row(1, "p"), "j1", adjudicates=True), named(row(2, "p", "e", grade=None, occasion=2), "a1")]
+    fine = named(row(1, "p", assessor="j1"), row(2, "p", "e", grade=None, occasion=2, assessor="a1"))
     check_adjudicated(fine, plan, name="f")
-    wrong = [
-        named(row(3, "p", grade=None), "j1", adjudicates=True),
-        named(row(4, "p", occasion=2), "j1", adjudicates=True),
-        named(row(5, "p", "e"), "j1", adjudicates=True),
-    ]
+    wrong = named(
+        row(3, "p", grade=None, assessor="j1"),
+        row(4, "p", occasion=2, assessor="j1"),
+        row(5, "p", "e", assessor="j1"),
+    )
     assert faults_of(check_adjudicated, wrong, plan) == (
         "f:3: an adjudicator's row without a grade, expected the final one",
         "f:4: an adjudicator's row with a second occasion, expected one decision",

@@ -1,7 +1,5 @@
 """The sentences that make a query: by their labels, or as a person chose them."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper

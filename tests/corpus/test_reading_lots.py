@@ -1,7 +1,5 @@
 """Papers read lot by lot: what is kept, what cannot be read and where it is, and how lots are made of files."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

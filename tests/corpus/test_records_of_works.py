@@ -1,7 +1,5 @@
 """Records of libraries are told apart in lots as they would be one by one, whatever the lots and the calls."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The hashes by which near-duplicates are found, against plain Python, and who stays of those that are found."""
 
-from __future__ import annotations
-
 import re
 from itertools import combinations, pairwise
 

@@ -1,7 +1,5 @@
 """What simulated people do in a project: open tasks are answered once, and all that have an answer are counted."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, Self
 

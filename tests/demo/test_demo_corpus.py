@@ -1,7 +1,5 @@
 """The demo corpus is whole, reads like abstracts, and has what makes facets matter."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """The demonstration's pools hold the documents that they always held, in the same order and by the same draws."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

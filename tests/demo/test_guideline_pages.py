@@ -3,8 +3,6 @@
 And what they owe to their source: `sources.md` compares the two, and leaves out no point of either.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which grade two papers deserve by what they are about, and how the simulated people see it."""
 
-from __future__ import annotations
-
 import math
 from statistics import fmean, median, stdev
 

@@ -1,7 +1,5 @@
 """The made questions: each has papers of every grade, and what answers it follows from what the papers are about."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Simulated people: what is similar in truth, and how severity and noise show in the grades."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Sequence

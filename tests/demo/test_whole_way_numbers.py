@@ -1,7 +1,5 @@
 """What the demonstration is run with, and how near its rankings are to the packaged ones."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

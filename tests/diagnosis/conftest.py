@@ -1,7 +1,5 @@
 """A study of three assessors, for the tests of their figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement

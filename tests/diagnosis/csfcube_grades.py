@@ -1,7 +1,5 @@
 """CSFCube's grades from its release: what each of its annotators gave, and what was decided."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A diagnosis as the tests look at it, panels of a handful of grades, and grades with the usual noise."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

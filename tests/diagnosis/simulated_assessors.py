@@ -10,8 +10,6 @@ has a severity of their own on every query, normal around 0. Where people carry 
 paper, for all of its facets.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

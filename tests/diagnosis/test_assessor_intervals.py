@@ -1,7 +1,5 @@
 """Intervals of the figures of assessors, beside scipy and against simulated studies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

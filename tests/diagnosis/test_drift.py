@@ -1,7 +1,5 @@
 """Change while judging: planted in severity, speed and agreement, and absent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.records import Assignment, Judgement
@@ -48,10 +46,6 @@ def study(seed: int, *, queries: int = 30, change: str | None = None) -> Panel:
 
 def of(panel: Panel) -> dict[tuple[str, str], Drift]:
     return {(one.assessor, one.measure): one for one in drifts(panel, fence=3.0)}
-
-
-def found(panel: Panel) -> set[tuple[str, str]]:
-    return {key for key, one in of(panel).items() if one.changed}
 
 
 @pytest.mark.parametrize("change", ["severity", "speed", "agreement"])

@@ -1,7 +1,5 @@
 """Change while judging on a handful of queries: halves, levels, p-values and what could have been found, by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Findings about assessors, with their sentences: planted faults are found, and a small study has none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

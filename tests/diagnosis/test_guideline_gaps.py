@@ -1,7 +1,5 @@
 """The hardest pairs, and gaps in the guidelines."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

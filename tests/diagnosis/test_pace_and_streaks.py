@@ -1,7 +1,5 @@
 """Times robust to idling, judgements too fast, runs of one grade."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

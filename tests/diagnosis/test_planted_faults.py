@@ -4,8 +4,6 @@ Few studies of each kind; `benchmarks/diagnosis_power.py` counts over many. Boun
 miss in fewer than two of a hundred runs of this test.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Names in docstrings: a dotted name between backticks is a module of the package, or something in it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

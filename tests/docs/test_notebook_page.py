@@ -1,7 +1,5 @@
 """The page `In a notebook`, run in a real one: every result that ends a cell is shown, as a table or as a drawing."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the documentation says of commands and settings is so. (`make docs` builds it; a warning is an error there.)"""
 
-from __future__ import annotations
-
 import re
 import shlex
 import tomllib

@@ -1,7 +1,5 @@
 """Phrases that are not English do not come back into any text that a user reads."""
 
-from __future__ import annotations
-
 import ast
 import re
 

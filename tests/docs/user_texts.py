@@ -4,8 +4,6 @@ Docs, README, guidelines and templates by paragraph or line; of the program ever
 not a docstring, and the docstrings of commands, which are their help. A line is `path:line: text`.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import random

@@ -1,7 +1,5 @@
 """The steps of the attributes of sentences, and the same attributes read as the numbers of a model."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Training the labeller, the model that is shipped, and models that cannot be used."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import lzma

@@ -1,7 +1,5 @@
 """What the labeller sees of a sentence."""
 
-from __future__ import annotations
-
 from annot.corpus.labelling import FEATURE_SET, features, words
 
 ABSTRACT = (

@@ -1,7 +1,5 @@
 """Labels that papers came with are kept, the others are predicted, and each paper's origin is on record."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Labels for a whole corpus: those that CRFsuite itself gives, wherever the shards are worked on, whoever is killed."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import lzma

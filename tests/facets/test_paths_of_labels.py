@@ -1,7 +1,5 @@
 """The best path through labels, and the weights of a small model, against every path and against CRFsuite itself."""
 
-from __future__ import annotations
-
 import itertools
 import lzma
 import re

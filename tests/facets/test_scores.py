@@ -1,7 +1,5 @@
 """Scores of sentence labels against their definitions."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.settings import Settings
 from annot.corpus.labelling import score

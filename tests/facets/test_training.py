@@ -1,7 +1,5 @@
 """Reading labelled abstracts."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings

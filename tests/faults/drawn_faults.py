@@ -1,7 +1,5 @@
 """The faults that can be planted in the package, and some of them drawn by a seed."""
 
-from __future__ import annotations
-
 import ast
 import random
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """Which test runs which line of the package, recorded once under `coverage`, and the tests that a fault meets first."""
 
-from __future__ import annotations
-
 import ast
 import collections
 import hashlib

@@ -1,7 +1,5 @@
 """Which files of tests reach a module, and running them beside each other until one fails or the time is over."""
 
-from __future__ import annotations
-
 import ast
 import collections
 import contextlib

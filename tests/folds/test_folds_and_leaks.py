@@ -1,7 +1,5 @@
 """Folds that keep papers together, and what is found where two sides are not apart."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Judgements at a steady pace, simulated pilots, and the forecast of a design: what the tests of forecasts share."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

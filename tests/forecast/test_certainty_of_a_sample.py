@@ -1,7 +1,5 @@
 """What a sample costs in certainty: against formulas, and against draws that are made and measured one by one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -305,6 +303,12 @@ def test_where_much_is_relevant_less_is_lost_with_a_larger_share_and_deeper_pool
     assert (widths[-1], number(found[-1].level), found[-1].bias) == (0, 0, 0)
     assert widths[2] > number(assumed_of(0.4, **many).difference) > widths[3]
     assert number(assumed_of(0.33, **many, pairs=200).difference) < widths[2]
+
+
+def test_of_pools_smaller_than_those_of_the_grid_only_the_whole_is_known() -> None:
+    assert isinstance(assumed_of(0.5, pairs=15, relevant=None).difference.value, Undefined)
+    whole = assumed_of(1.0, pairs=15, relevant=None)
+    assert (number(whole.level), number(whole.difference), whole.bias) == (0, 0, 0)
 
 
 def test_what_is_assumed_is_the_grid_itself_at_its_designs() -> None:

@@ -1,7 +1,5 @@
 """A design from a pilot whose queries are all alike, so that each figure is known; and what is drawn together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a pilot predicts against simulated studies: width and coverage of the interval, and pilots drawn again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a draw takes, counted by hand, and its range against draws that are made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

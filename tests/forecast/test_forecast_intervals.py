@@ -1,7 +1,5 @@
 """Intervals of the forecast against simulated studies whose remainder is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Forecasts of the work left against values worked by hand: hours, cost, date, idle times, and what is unknown."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import date, timedelta, timezone

@@ -1,7 +1,5 @@
 """Topics for a wished difference between two runs: by scipy's noncentral t, and by the spread of a pilot."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined

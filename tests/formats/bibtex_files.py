@@ -1,7 +1,5 @@
 """Reading BibTeX in tests."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

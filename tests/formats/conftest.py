@@ -1,7 +1,5 @@
 """The CSFCube release as files and as read: whole, from its readable files alone, and two queries of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,9 +1,5 @@
 """How the tests read a CSFCube release, and the names of its files."""
 
-from __future__ import annotations
-
-import pytest
-from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot_csfcube.files import Release, read_release
 
@@ -27,12 +23,6 @@ RANKED = "eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-specter-method-
 
 def read(files: dict[str, bytes]) -> Release:
     return read_release(files, name="CSFCube", known_labels=LABELS, facet_labels=FACETS)
-
-
-def faults_of(files: dict[str, bytes]) -> tuple[str, ...]:
-    with pytest.raises(InputError) as caught:
-        read(files)
-    return caught.value.faults
 
 
 def grades_by_query(release: Release) -> dict[str, dict[str, int]]:

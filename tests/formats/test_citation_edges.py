@@ -1,7 +1,5 @@
 """Citations from files: every citation once, however the file is cut, and every line that is none with its place."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

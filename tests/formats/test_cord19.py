@@ -1,7 +1,5 @@
 """CORD-19: a release with its table, and its parses of PDFs and of PubMed Central's XML, one a file or one a line."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The formats of papers: each is told from its file, and gives the papers that its documentation promises."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

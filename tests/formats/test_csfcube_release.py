@@ -1,7 +1,5 @@
 """The CSFCube release as published: its counts, grades, pools, papers, splits and runs."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from itertools import groupby

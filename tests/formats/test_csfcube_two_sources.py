@@ -1,7 +1,5 @@
 """A CSFCube release that has the same query in JSON and in a readable file: what is compared, and whose word counts."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

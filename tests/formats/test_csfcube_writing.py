@@ -1,7 +1,5 @@
 """The CSFCube release format written: our reader gives back what went in, on the real release and on the demo."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """CSV as programs write it: what is between cells, where the header is, quotes out of place, and what columns mean."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Files in forty encodings before every reader: each is read rightly, or refused in a sentence; none is an error."""
 
-from __future__ import annotations
-
 import ast
 import gzip
 import lzma

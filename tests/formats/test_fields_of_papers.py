@@ -1,7 +1,5 @@
 """The fields of a paper in a line of JSON: their names, the values that fit, and the words for those that do not."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -56,9 +54,9 @@ def test_a_usual_paper_is_what_the_long_way_makes_of_its_record(record: dict[str
         assert record["title"] != GOOD["title"]
         return
     fields, notes = document(record), list[tuple[str, str]]()
-    text = readable(fields)
-    assert document_of_record(text.record, LABELS, noted=notes) == paper
-    assert text.changed(fields, paper) is None
+    readable_record, changes = readable(fields, published=False)
+    assert document_of_record(readable_record, LABELS, noted=notes) == paper
+    assert changes(paper) is None
     assert not notes
 
 

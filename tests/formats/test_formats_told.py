@@ -1,7 +1,5 @@
 """How the format of a file is told, and datasets that are read by their name from a library put in its place."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

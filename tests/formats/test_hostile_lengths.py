@@ -1,7 +1,5 @@
 """Files of others that are made to cost: long runs of one character, lines without end, archives that swell."""
 
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,7 +1,5 @@
 """Ids of records of libraries: one form for all spellings, the id that a paper takes, and ids that are made."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

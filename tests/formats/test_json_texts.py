@@ -1,7 +1,5 @@
 """JSON files of one text: the records are those that Python's own reader finds, and they come one by one."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """Judgements in files: where a number becomes a moment, what a wrong file is told, and what is written of repeats."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -21,7 +19,9 @@ HEAD = "query,document,assessor,grade"
 
 def read(text: str | bytes, **columns: str) -> tuple[FileJudgement, ...]:
     data = text.encode() if isinstance(text, str) else text
-    return read_judgements(data, name="j", columns=columns, scale=("no", "some", "all"))
+    return tuple(
+        map(FileJudgement, *read_judgements(data, name="j", columns=columns, scale=("no", "some", "all")).values())
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Judgements from other tools: what is read alike, and that every fault is told with its line and nobody's name."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 
@@ -16,7 +14,9 @@ PLAIN = "query,document,assessor,grade\np1-method,d1,Ada,2\np1-method,d1,Ben,0\n
 
 def read(data: str | bytes, columns: Mapping[str, str] | None = None) -> tuple[FileJudgement, ...]:
     content = data.encode() if isinstance(data, str) else data
-    return read_judgements(content, name="j.csv", columns=columns or {}, scale=SCALE)
+    return tuple(
+        map(FileJudgement, *read_judgements(content, name="j.csv", columns=columns or {}, scale=SCALE).values())
+    )
 
 
 def pairs(found: tuple[FileJudgement, ...]) -> list[tuple[str, str, str, int | None]]:

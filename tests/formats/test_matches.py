@@ -1,7 +1,5 @@
 """`TAG.matches.jsonl`: which sentences a run matched."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot.formats.trec import Match, closest, match_lines, read_matches

@@ -1,7 +1,5 @@
 """PubMed's own format (.nbib): what is read of articles and books, old and new, and how abstracts are divided."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Notices of databases and publishers: each kind is cut, and no sentence of science is."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """OpenAlex's works in every shape in which they come; inverted abstracts are turned back, and absurd ones refused."""
 
-from __future__ import annotations
-
 import json
 import random
 import tracemalloc

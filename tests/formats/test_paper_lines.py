@@ -1,7 +1,5 @@
 """Papers from JSON Lines: both styles, cleaning, and every fault of a file with its line."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of papers, CSV and Parquet: each row with its place, what it means, and why one cannot be read."""
 
-from __future__ import annotations
-
 import gzip
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The language of a text, its sentences and its words; expected values come from reading the texts."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot.formats.paper_records import document_of_record

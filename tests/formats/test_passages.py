@@ -1,7 +1,5 @@
 """Documents and passages under the names that people give their fields, in JSON Lines, tables and datasets."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of lines cut into pieces: each line is read once, whatever the cut, and what is made to cost is refused."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The files are made by hand after NLM's DTDs (https://dtd.nlm.nih.gov/ncbi/pubmed/doc/out/190101/).
 """
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """CSFCube's readable annotation files: what each line says, and the line of each fault."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot_csfcube.files import Release, read_release

@@ -1,7 +1,5 @@
 """What people read of a record: formulas as signs, headings as sections, notices cut, and what was done on record."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -77,16 +75,16 @@ def test_headings_in_small_letters_give_sections_where_there_are_two_of_them() -
     ],
 )
 def test_headings_in_markup_are_those_of_sections(abstract: str) -> None:
-    found = readable({"title": "T", "abstract": abstract}).record["sections"]
+    found = readable({"title": "T", "abstract": abstract}, published=False)[0]["sections"]
     assert found == [("Background", "BACKGROUND", "Bees dance."), ("Methods", "METHODS", "We counted.")]
 
 
 def test_what_was_done_is_on_record_with_the_text_as_it_came() -> None:
     came = {"paper_id": "p", "title": "On $x^2$", "abstract": "Bees <i>dance</i>. We counted. © 2021 Elsevier Ltd"}
-    text = readable(came)
-    paper = document_of_record(text.record, ())
+    record, changes = readable(came, published=False)
+    paper = document_of_record(record, ())
     assert (paper.title, paper.sentences) == ("On x²", ("Bees dance.", "We counted."))
-    changed = text.changed(came, paper)
+    changed = changes(paper)
     assert changed is not None
     assert changed.ways == ("tags", "formulas", "a notice: copyright")
     assert changed.before == {name: came[name] for name in ("title", "abstract")}
@@ -96,7 +94,7 @@ def test_what_was_done_is_on_record_with_the_text_as_it_came() -> None:
 @pytest.mark.parametrize("own", [{"labels": ["a"]}, {"paragraph_labels": ["a"]}, {"part_of": "d"}])
 def test_a_passage_and_a_text_with_labels_stay_as_they_came(own: dict[str, Any]) -> None:
     came = {"paper_id": "p", "title": "T", "abstract": "Bees dance. © 2021 Elsevier Ltd"} | own
-    assert readable(came).record is came
+    assert readable(came, published=False)[0] is came
 
 
 @pytest.mark.parametrize(

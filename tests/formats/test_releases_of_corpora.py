@@ -1,7 +1,5 @@
 """The releases of others in annot's fields: S2ORC in four forms, arXiv, BEIR, ir_datasets, and joined datasets."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """RIS as reference managers and databases write it: what is read of each, where it is, and what cannot be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +186,8 @@ def test_an_abstract_may_be_in_several_places_and_is_taken_once(paper: Any) -> N
 
 
 def test_a_structured_abstract_comes_in_its_parts(paper: Any) -> None:
-    found = readable(paper("AB  - OBJECTIVE: To see. MAIN OUTCOME MEASURES: Light.", "CONCLUSION: It is dark.")).record
+    of_file = paper("AB  - OBJECTIVE: To see. MAIN OUTCOME MEASURES: Light.", "CONCLUSION: It is dark.")
+    found = readable(of_file, published=False)[0]
     assert found["sections"] == [
         ("OBJECTIVE", "OBJECTIVE", "To see."),
         ("MAIN OUTCOME MEASURES", "METHODS", "Light."),

@@ -1,7 +1,5 @@
 """Structured abstracts: which label the sentences of a section have, and how often which heading was met."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Sentences of an abstract in one string: hard cases, nothing lost, and agreement with two published segmentations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

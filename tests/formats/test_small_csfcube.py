@@ -1,7 +1,5 @@
 """A CSFCube release of one query, every kind of file made by hand: what each says, and how their faults are named."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables that people fill in: however a program saves them, each row is read with its line and each fault is named."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.base.records import Gold
@@ -57,7 +55,8 @@ def test_only_a_known_heading_may_not_occur_twice() -> None:
 
 def test_a_file_of_empty_lines_has_no_table() -> None:
     for text in ("", "\n", " ,;\t\r\n\n", "sep=,\n"):
-        assert read_table(text, faults := Faults("t"), known_headings=("a",)) == (0, (), [])
+        table = read_table(text, faults := Faults("t"), known_headings=("a",))
+        assert (table.line, table.headings, table.rows) == (0, (), [])
         assert not faults.found
 
 

@@ -1,7 +1,5 @@
 """Runs as they are handed in: the order of ranks is kept, and every line that is none of a run's is named."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc

@@ -1,7 +1,5 @@
 """TeX in titles and abstracts, as other decoders and the names of Unicode have it."""
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

@@ -1,7 +1,5 @@
 """The encoding of a text file: by its mark, as UTF-8, as UTF-8 with broken places, or as Windows-1252."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """TREC run and qrels files: what is read, what is refused, and that writing and reading are inverse."""
 
-from __future__ import annotations
-
 import io
 import math
 

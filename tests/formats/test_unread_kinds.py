@@ -1,7 +1,5 @@
 """Files of kinds that are known and not read: each is named with what to do, and `--format` overrules that."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

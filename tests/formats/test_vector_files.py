@@ -1,7 +1,5 @@
 """Vectors of papers in files: which rows are taken, which are counted, and what each refusal says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

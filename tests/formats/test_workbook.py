@@ -1,7 +1,5 @@
 """Papers in workbooks of Excel: as openpyxl writes them, as Excel does (texts shared), and as nobody should."""
 
-from __future__ import annotations
-
 import builtins
 import datetime
 import zipfile

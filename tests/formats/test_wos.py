@@ -1,7 +1,5 @@
 """Web of Science's plain text: records by their tags, wrapped lines, ids, and the works that are cited."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

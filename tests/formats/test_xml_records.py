@@ -1,7 +1,5 @@
 """Records of XML files: what is whole counts, a fault ends the file, and neither memory nor entities grow."""
 
-from __future__ import annotations
-
 import gzip
 import tracemalloc
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The commit is checked out into a folder of its own and installed in a fresh envi
 tree takes part. Run it once for each release, at its commit; it needs the package index, PostgreSQL and some minutes.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

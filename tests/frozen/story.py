@@ -6,8 +6,6 @@ tasks; a study of questions has a sample. Each is left as a folder, a backup, a 
 PostgreSQL as SQL; an annot.toml with every setting is next to them.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import os

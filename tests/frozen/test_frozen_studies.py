@@ -1,7 +1,5 @@
 """Studies that released versions wrote, opened by this one: `tests/frozen/MAJOR.MINOR/`, made by `make.py`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import lzma

@@ -1,7 +1,5 @@
 """What an audit compares with what is on record: accounts, guidelines, filled in grades, and projects that are gone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

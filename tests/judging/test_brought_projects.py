@@ -1,7 +1,5 @@
 """A person's project is made or brought up to date, and what somebody changed on the server is found and set back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

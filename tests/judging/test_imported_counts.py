@@ -1,13 +1,11 @@
 """What an import of judgements reports is what its rows hold, counted by hand; a dry run records none of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.judgements_file import FileJudgement, columns_of
 from annot.judging.plan_on_record import ImportedJudgements, import_judgements
 from annot.store.answers import JUDGEMENTS
 from annot.study.workspace import Workspace
@@ -42,7 +40,13 @@ def ws(tmp_path: Path) -> Workspace:
 def imported(ws: Workspace, *rows: FileJudgement, dry_run: bool = False) -> ImportedJudgements:
     settling = ("j1",) if any(one.assessor == "j1" for one in rows) else ()
     return import_judgements(
-        ws, rows, b"", name="file", facet=None, adjudicators=settling, foreign=None, same_person=None, dry_run=dry_run
+        *(ws, columns_of(rows), b""),
+        name="file",
+        facet=None,
+        adjudicators=settling,
+        foreign=None,
+        same_person=None,
+        dry_run=dry_run,
     )
 
 

@@ -1,7 +1,5 @@
 """Words go into a release only of people who knew of publication when they wrote, or who agreed later."""
 
-from __future__ import annotations
-
 import pytest
 from annot.judging.comments import knew
 from annot.store.models import How, Notice

@@ -1,7 +1,5 @@
 """Corrections of sentence labels: the latest of a person's own is taken, and an abstract stays with whoever has it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What may be in a person's project, which accounts are theirs, and when the running agreement is measured again."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

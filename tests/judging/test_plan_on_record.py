@@ -1,7 +1,5 @@
 """The plan in the database and its file: recorded, written, and compared."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How far a small study is, by person, query and day: every number counted by hand."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace

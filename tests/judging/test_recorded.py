@@ -1,7 +1,5 @@
 """What was read of a project comes into the store: each count of a pull from readings made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -103,6 +101,8 @@ def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspac
     assert list(first.notes) == [
         "a note",
         "a1: 1 annotation not counted: no grade",
+        f"a1: without an answer that counts: {' '.join(D2.pair)}; Label Studio asks again once you have deleted their "
+        "annotations there",
         "a1: 1 answer changed by another account; the person's own answers count",
     ]
     (line,) = (line for at, line in lines_of(ws, of).items() if at == (D0, "1"))

@@ -1,7 +1,5 @@
 """What a push and a pull say, and what a push has to send again: each rule on made-up tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

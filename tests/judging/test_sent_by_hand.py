@@ -1,7 +1,5 @@
 """What a push sends and notes down of each project, on a server that only counts what it is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from annot.judging.exchange import sending
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.sending import SentProject, send_outgoing
 from annot.judging.exchange.servers import PARTS, Unreachable
+from annot.labelstudio import server as local_server
 from annot.labelstudio.studio_records import Delivery, StudioTask
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
@@ -214,10 +213,16 @@ def test_progress_is_over_all_tasks(ws: Workspace, monkeypatch: pytest.MonkeyPat
     assert told == [(1, 4), (2, 4)]
 
 
-def test_without_an_account_on_record_the_lead_is_told_how_to_add_it(ws: Workspace) -> None:
+def test_without_an_account_on_record_the_lead_is_told_how_to_add_it(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server: Any = Server(["ann"])
     found, faults = sending.accounts_on(ws, server, ["a1", "a2", "a9"])
     assert found == {"a1": 5}
     assert [one.partition(";")[0] for one in faults] == [
         "a2: has not signed up on the server yet", "a9: has no account on record",
     ]  # fmt: skip
+    # On a server that the study has started, no person signs up.
+    monkeypatch.setattr(local_server, "status", lambda folder: local_server.Server(server.url, 8090, 1, True))
+    (fault,) = sending.accounts_on(ws, server, ["a1", "a2"])[1]
+    assert "`annot studio up`" in fault

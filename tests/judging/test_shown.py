@@ -1,7 +1,5 @@
 """What a task shows, held against what is on record: each thing that may change with time, and each that may not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

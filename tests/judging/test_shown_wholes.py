@@ -1,7 +1,5 @@
 """What a task of a pair judged whole may show otherwise than today: what the lead has set since, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

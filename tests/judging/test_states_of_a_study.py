@@ -1,7 +1,5 @@
 """Every state in which a study says something untrue: it is made on a finished study, and each place speaks of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

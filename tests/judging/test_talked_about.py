@@ -1,7 +1,5 @@
 """Which answers a meeting looks at, in which order, and which pairs are kept out of it: made-up answers by hand."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

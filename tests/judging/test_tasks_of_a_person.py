@@ -1,7 +1,5 @@
 """What a person's tasks say of their place, which sentences they mark, and what is read before them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which server is whose: addresses and tokens that are kept, people at an address, and who waits for one away."""
 
-from __future__ import annotations
-
 import stat
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which tasks leave a person's project, what they keep of it, and what is theirs to answer: on a server of lists."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

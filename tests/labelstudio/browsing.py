@@ -1,7 +1,5 @@
 """The screens in a real browser: a page on the stream of a project's tasks, and what it shows, read for the tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

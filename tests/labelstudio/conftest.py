@@ -1,7 +1,5 @@
 """A browser in which an assessor has signed in, and a server in memory with its gateway."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A server in memory with a project and ten tasks, and the faults that the tests of the gateway give it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Made-up texts for the labelling screens, and tasks made of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from annot.base.records import Judgement, PairKey, Paper, Query

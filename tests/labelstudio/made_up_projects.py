@@ -1,7 +1,5 @@
 """A person's project as an audit meets it, made up: tasks with answers, and what is on record of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

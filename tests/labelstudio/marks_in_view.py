@@ -3,8 +3,6 @@
 A pair is out of view if some sentence of the facet, in either column, is not wholly inside its column.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Accounts on a server in memory: made once, with a password that only the owner of the study can read."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import stat

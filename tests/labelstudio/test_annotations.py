@@ -1,7 +1,5 @@
 """Annotations read with doubt: what counts, what is flagged in words, what is only noted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

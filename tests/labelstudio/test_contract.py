@@ -3,8 +3,6 @@
 What the tests of rounds find out on the server in memory holds for the real one because of this list.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import Any

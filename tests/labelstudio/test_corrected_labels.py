@@ -1,7 +1,5 @@
 """What a person's answer makes of a paper's labels: what they changed, what they took away, and what follows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

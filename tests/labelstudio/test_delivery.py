@@ -1,7 +1,5 @@
 """What is sent again, updated, spared or deleted when tasks are brought to a project that has some already."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The door to a server: how long it is waited for, addresses that are this machine's, and what is read with doubt."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime

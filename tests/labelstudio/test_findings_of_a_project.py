@@ -1,7 +1,5 @@
 """What in one project is a sign that it was not judged blind: each kind at its boundary, and the words for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An export that Label Studio itself writes, of a project that is not ours, becomes judgements."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names, https and certificates of servers below a domain: what is written and refused before anything starts."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """The gateway when the server or the network fails: patience, short listings and pulls, lost answers, messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import httpx

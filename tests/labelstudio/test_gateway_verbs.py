@@ -1,7 +1,5 @@
 """Each verb of the gateway against the server in memory: what arrives there, and what comes back."""
 
-from __future__ import annotations
-
 import json
 
 import httpx

@@ -1,7 +1,5 @@
 """Tasks arrive exactly once, whatever fails while they are imported."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

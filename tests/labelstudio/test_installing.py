@@ -1,7 +1,5 @@
 """Where Label Studio is installed, what an installation sees, and what is shown of its log."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import threading

@@ -1,7 +1,5 @@
 """Bodies that a hostile server sends: packed twice, packed to gigabytes, cut off, or without an end."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A server on this machine, without starting one: its memory, its ports, its files, and whose process is whose."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Which project is a person's: by the id on record, unless the server gave it to another; by the marker after that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import httpx

@@ -1,7 +1,5 @@
 """What is in view when a pair opens: the marked sentences of real pairs, task after task, in older browsers too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

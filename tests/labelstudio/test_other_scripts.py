@@ -3,8 +3,6 @@
 ANNOT_PICTURES=FOLDER runs all scripts and screens and keeps a picture of each.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A server that hangs is told of while one still waits, on a real socket."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,7 +1,5 @@
 """How the server on this machine is found: asked without any proxy, and by its process on systems without /proc."""
 
-from __future__ import annotations
-
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

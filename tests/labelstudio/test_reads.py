@@ -1,7 +1,5 @@
 """A task's own texts are read back from its HTML, whatever characters they have and whatever is folded or marked."""
 
-from __future__ import annotations
-
 from annot.base.records import PairKey, Paper, Query
 from annot.labelstudio.tasks import facets_task, judge_task, reads
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What a server's answer, or its silence, becomes: who may try again, and what the message says."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 from annot.base.errors import StudioError

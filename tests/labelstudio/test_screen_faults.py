@@ -1,7 +1,5 @@
 """A screen of the study's own that cannot be judged on is refused with every reason; a sound one passes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The screens for people who read with their ears, need large letters, use a tablet, or cannot tell colours apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -25,8 +25,6 @@ has the focus, so Enter comes first in a comment (12); and it builds the whole s
 column is back at its marks, wherever it had been scrolled to (4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The screens by keyboard alone: reading, grading, commenting and submitting, at the sizes of laptops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

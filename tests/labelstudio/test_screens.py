@@ -1,7 +1,5 @@
 """The screens without a browser: they validate offline, take the scale from the settings, and use keys of their own."""
 
-from __future__ import annotations
-
 import html
 import re
 import xml.etree.ElementTree as ET

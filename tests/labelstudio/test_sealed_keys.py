@@ -1,7 +1,5 @@
 """Sealed keys: nothing of the pair is in them, and whoever has the secret reads them again."""
 
-from __future__ import annotations
-
 from annot.labelstudio.tasks import TaskKeys, pair_key
 from labelling_texts import task
 

@@ -1,7 +1,5 @@
 """The local server's life: a stand-in program that answers anything, so that every turn can be tried in seconds."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

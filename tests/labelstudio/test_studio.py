@@ -1,7 +1,5 @@
 """The same story against a real server: accounts, projects, tasks, annotations, kills."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3
@@ -13,7 +11,6 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -175,12 +172,3 @@ def test_an_import_killed_at_random_moments_leaves_each_task_once(studio: Studio
         keys = Counter(listed.key for listed in gateway.tasks_of(project))
     assert set(keys.values()) == {1}
     assert len(keys) == count
-
-
-def predictions(studio: Studio, task_id: int) -> list[dict[str, Any]]:
-    """The predictions on a task, as the server tells them."""
-    headers = {"Authorization": f"Token {studio.token}"}
-    with httpx.Client(base_url=studio.url, headers=headers, trust_env=False, timeout=GUARD) as http:
-        answer = http.get("/api/predictions/", params={"task": task_id})
-    found: list[dict[str, Any]] = answer.json()
-    return found

@@ -1,7 +1,5 @@
 """The lint before a push: one leak of every kind is found, and clean tasks pass."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tasks: escaped text, regions that point at it as a browser counts, keys that come back."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 import pytest

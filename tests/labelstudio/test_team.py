@@ -1,7 +1,5 @@
 """A team's servers below one domain: a real Caddy in front of real servers, on the loopback device alone."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

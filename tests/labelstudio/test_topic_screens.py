@@ -4,8 +4,6 @@ What a screen must hold has its numbers in `test_screen_in_browser`: 1-3, 8, 9 (
 here; 4 as far as columns scroll; 5 to 7 are of facets only.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tasks of pairs that are judged whole: what they show, and that they show nothing else."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

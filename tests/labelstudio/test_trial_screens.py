@@ -1,7 +1,5 @@
 """The screens of training and of the sub-study in a real browser: what is seen, what a link does, what keys do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

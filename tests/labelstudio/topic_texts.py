@@ -1,7 +1,5 @@
 """A made-up topic that is a text, and tasks of its pairs, which are judged whole."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from annot.base.records import WHOLE, PairKey, Paper, Query, Topic
@@ -18,7 +16,6 @@ TOPIC = Topic(
 )
 JUDGE = screen_of("judge", scale_names=SCALE, labels=(), language="en", overrides=None)
 ADJUDICATE = screen_of("adjudicate", scale_names=SCALE, labels=(), language="en", opinions=2, overrides=None)
-FEEDBACK = screen_of("feedback", scale_names=SCALE, labels=(), language="en", overrides=None)
 HELP = "Whether the document answers the topic."
 
 

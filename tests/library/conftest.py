@@ -1,7 +1,5 @@
 """Studies to open from Python: a small one, and CSFCube's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Agreement of judgements that a program passes: what is measured of a matrix and of a long table, what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import annot

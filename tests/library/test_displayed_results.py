@@ -1,7 +1,5 @@
 """What results show of themselves: a few lines as text, the report's table in a notebook, and its drawing."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is written for users of the library holds: docstrings and README run as they stand."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """What users hand in: the same data in every form gives the same figures; every fault is named with its row."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The topic of each query, in a column or in the file next to the qrels: what figures take as their units."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

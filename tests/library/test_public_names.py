@@ -1,7 +1,5 @@
 """`import annot` costs nothing, and what it offers can be seen by people, by `dir` and by type checkers."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

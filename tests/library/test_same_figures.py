@@ -1,7 +1,5 @@
 """The library gives what others publish and compute, and what the command line gives."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

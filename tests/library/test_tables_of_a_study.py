@@ -1,7 +1,5 @@
 """The tables of a study as the library opens it, on a snapshot made here."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tables as rows with one figure each: which cells a row keeps, and how wholes and gaps are typed."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

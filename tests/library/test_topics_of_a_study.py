@@ -1,7 +1,5 @@
 """Topics of a study that are texts, as the library opens them, and the figures that are measured on its tables."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

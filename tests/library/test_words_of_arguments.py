@@ -1,7 +1,5 @@
 """Arguments that take a few words: they are those that the rooms know."""
 
-from __future__ import annotations
-
 import inspect
 from typing import get_args, get_type_hints
 

@@ -1,7 +1,5 @@
 """A judged study, and a folder of tiny weights for each kind of system."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Transport against POT's own Sinkhorn."""
 
-from __future__ import annotations
-
 import numpy as np
 import ot
 import pytest

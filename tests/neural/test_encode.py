@@ -1,7 +1,5 @@
 """`annot vectors add --encoder`: the vectors are the encoder's; a killed run ends in the bytes of one undisturbed."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

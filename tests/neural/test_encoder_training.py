@@ -1,7 +1,5 @@
 """Training: it learns what is there to be learnt and nothing else, goes on where it was killed, and is ranked with."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json

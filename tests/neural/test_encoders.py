@@ -1,7 +1,5 @@
 """Every way of reading and pooling against a plain computation with transformers, on models of random weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

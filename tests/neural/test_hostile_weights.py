@@ -1,7 +1,5 @@
 """Weights from somebody else: what comes with them is never run, whatever asks for it."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Systems with encoders in a study: run, run again from kept vectors, with what they matched, refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SciSearch: its losses against plain sums, its oversampling, and that it learns from other folds than it ranks."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -20,7 +18,7 @@ from annot.ranking.systems.system import PooledQuery
 from annot.store.database import open_store
 from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
-from annot_systems.scisearch import LEAST_VARIANCE, NetworkSettings, Pairs, balanced, kl, nll, rank_held_out
+from annot_systems.scisearch import LEAST_VARIANCE, Pairs, balanced, kl, nll, rank_held_out
 from command_line import annot_done
 from indexed import decomposed, inputs_of
 
@@ -97,7 +95,7 @@ def test_a_fold_is_ranked_by_what_was_learned_from_the_others(
     folds = grouped_folds(queries, copies=(), count=2, seed=1)[:1]
     turned = [qrel._replace(relevance=3 - qrel.relevance) if qrel.query_id in folds[0] else qrel for qrel in qrels]
     found, other = (
-        rank_held_out(features, queries, of, documents, NetworkSettings("nll", 4, 1), folds=folds)
+        rank_held_out(features, queries, of, documents, loss="nll", grades=4, seed=1, folds=folds)
         for of in (qrels, turned)
     )
     assert found.keys() == {*folds[0]}

@@ -3,8 +3,6 @@
 The model needs no training: every letter leads to an answer as its next token, and an answer to the end.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

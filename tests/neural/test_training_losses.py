@@ -1,7 +1,5 @@
 """Losses of training against plain sums in NumPy, against torch, sentence-transformers and POT."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

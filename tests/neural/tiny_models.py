@@ -1,7 +1,5 @@
 """Encoders with a handful of random weights and a vocabulary of whole words, as folders that the libraries read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

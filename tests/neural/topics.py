@@ -1,7 +1,5 @@
 """Papers and texts of four topics, with words of their own for queries and for what they find."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

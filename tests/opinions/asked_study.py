@@ -1,15 +1,11 @@
 """A small study of which a model is asked."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annot.base.records import PairKey
-from annot.store import projects
 from annot.store.models import AskedModel, ModelCall
 from annot.store.shown import Display, as_json, hash_of_text, keep_contents
 from annot.study.snapshot import read_snapshot
@@ -116,11 +112,3 @@ class Hurried(Clock):
         before = self.at
         await asyncio.sleep(0.001)
         self.at = max(self.at, before + seconds)
-
-
-def send_one(ws: Workspace) -> None:
-    """Note down that a pair was sent to a1."""
-    server = {"server": "s", "url": "http://s", "version": "1", "account_id": 1}
-    with ws.writing() as session:
-        project = projects.open_project(session, round="judge", assessor="a1", **server)  # type: ignore[arg-type]
-        projects.record_tasks(session, project.project, {PairKey("p1-method", "d00"): 1})

@@ -1,7 +1,5 @@
 """What every test of models' opinions needs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

@@ -12,8 +12,6 @@ by one in a quarter of the pairs. The judges:
   documents. `finer`: sees within a grade what all runs together see. `one of them`: one of the assessors, at random.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace

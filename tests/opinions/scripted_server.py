@@ -1,7 +1,5 @@
 """A server that speaks OpenAI's chat completions and does as it was told: the answers of a model, and faults."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """A model is asked of every pooled pair: what is sent, what is kept, and what is asked again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

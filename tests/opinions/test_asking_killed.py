@@ -1,8 +1,6 @@
 """A program that is killed while it asks loses no answer, repeats at most one request for each connection, and never
 spends more than it may."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

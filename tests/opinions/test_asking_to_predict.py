@@ -1,7 +1,5 @@
 """Asking a model whose opinion is to predict in a sampled study: what would not count is noted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from annot_opinions.steps import Selection

@@ -1,7 +1,5 @@
 """A server that allows so many requests a second: all opinions come, at the pace that it allows."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -1,7 +1,5 @@
 """Servers that refuse, hang, break off and speak nonsense: what is asked again, what is kept, and when asking stops."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which runs a model favours: every exchange of like opinions counted, figures of ir_measures, and rules by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations, product
 

@@ -1,7 +1,5 @@
 """Opinions of models are held apart: nothing that people see, decide or grade knows of them."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Servers that send more than they should: bodies that unpack to gigabytes, and the key in other spellings."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

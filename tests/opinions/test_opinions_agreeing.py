@@ -1,7 +1,5 @@
 """Agreement of an opinion: scikit-learn and the krippendorff package, weights as copies, the jackknife by hand."""
 
-from __future__ import annotations
-
 import krippendorff
 import numpy as np
 import pytest

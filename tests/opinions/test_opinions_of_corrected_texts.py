@@ -1,7 +1,5 @@
 """A text is corrected after a model read it: no answer is compared with grades that were given on another text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

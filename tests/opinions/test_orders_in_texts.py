@@ -1,7 +1,5 @@
 """Texts of papers are material: whatever they say, they change nothing in a prompt but their own line."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What can be read of a server's answer, and of a model's text in it; other forms have no text and no grade."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The alternative annotator test: the published procedure written out with scipy, and what must hold of ours."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 

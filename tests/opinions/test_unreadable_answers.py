@@ -1,7 +1,5 @@
 """Answers that can never be read, and models that cannot judge: when asking stops, and what is kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What leaves this machine, and what does not: texts with the lead's word alone, the key never."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

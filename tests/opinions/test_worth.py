@@ -1,7 +1,5 @@
 """The first sentence of an opinion: each by its rule, and planted judges on CSFCube with ten runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The plan: every pair its assessors, loads and overlaps even, drawn from the seed alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

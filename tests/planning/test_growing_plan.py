@@ -1,7 +1,5 @@
 """A plan that grows or loses a person: who completes a team, and where new pairs and repeats come, by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,20 +42,20 @@ def test_a_query_that_grows_keeps_its_team_though_others_have_less() -> None:
 def test_a_pair_that_lost_somebody_goes_to_the_other_of_its_query_before_anyone_else() -> None:
     current = [*had("q", "a", "a1", "gone"), *had("q", "bcd", "a1", "a2", behind=1)]
     without = [one for one in current if one.assessor != "gone"]
-    plan = grown({"q": "abcd"}, ["a1", "a2", "a3"], current=without, former=["gone"])
+    plan = grown({"q": "abcd"}, ["a1", "a2", "a3"], current=without)
     assert whose(plan, "q") == {doc: ["a1", "a2"] for doc in "abcd"}
 
 
 def test_who_left_gets_nothing_new_of_their_query() -> None:
-    plan = grown({"q": "abc"}, ["a1", "a2"], current=had("q", "a", "a1", "gone"), former=["gone"])
+    plan = grown({"q": "abc"}, ["a1", "a2"], current=had("q", "a", "a1", "gone"))
     assert whose(plan, "q") == {"a": ["a1", "gone"], "b": ["a1", "a2"], "c": ["a1", "a2"]}
 
 
 def test_too_few_people_are_enough_for_what_is_assigned_already() -> None:
     current = had("q", "ab", "a1", "gone")[:3]
-    assert grown({"q": "ab"}, ["a1"], current=current, former=["gone"]) == tuple(current)
+    assert grown({"q": "ab"}, ["a1"], current=current) == tuple(current)
     with pytest.raises(InputError, match="1 assessor, expected at least 2"):
-        grown({"q": "abc"}, ["a1"], current=current, former=["gone"])
+        grown({"q": "abc"}, ["a1"], current=current)
 
 
 def test_what_people_have_counts_once_when_new_pairs_are_spread() -> None:
@@ -75,7 +73,7 @@ def test_the_team_is_the_one_whose_heaviest_member_stays_lightest() -> None:
     """Four pairs more: x would need 4/4, y 4/0.5 and z (4 + 4)/2 of their hours."""
     shares = {"x": 4.0, "y": 0.5, "z": 2.0}
     current = had("p", "abcd", "z", "gone")
-    plan = grown({"p": "abcd", "q": "abcd"}, ["x", "y", "z"], shares=shares, current=current, former=["gone"])
+    plan = grown({"p": "abcd", "q": "abcd"}, ["x", "y", "z"], shares=shares, current=current)
     assert whose(plan, "q") == {doc: ["x", "z"] for doc in "abcd"}
 
 
@@ -123,3 +121,19 @@ def test_pairs_from_all_of_the_first_half_are_asked_again() -> None:
 def test_twenty_other_pairs_are_between_a_pair_and_its_repeat(sizes: tuple[int, ...]) -> None:
     for seed in range(40):
         assert all(again - first - 1 >= 20 for first, again in repeats(sizes, 0.25, seed=seed))
+
+
+def test_a_pair_goes_to_no_one_who_settled_it() -> None:
+    current = had("q", "abcd", "a1")
+    plan = grown({"q": "abcd"}, ["a1", "a2", "j1"], current=current, barred={("q", "a"): ["a2"], ("q", "b"): ["j1"]})
+    new = whose(plan, "q")
+    assert (new["a"], new["b"]) == (["a1", "j1"], ["a1", "a2"])
+    nobody = grown({"q": "ab"}, ["a1", "j1"], current=had("q", "ab", "a1"), barred={("q", "a"): ["j1"]})
+    assert whose(nobody, "q") == {"a": ["a1"], "b": ["a1", "j1"]}
+
+
+def test_a_plan_for_more_people_than_annot_toml_says_by_now_names_their_number() -> None:
+    current = had("q", "ab", "a1", "a2", "a3")
+    with pytest.raises(InputError, match="2 faults") as error:
+        grown({"q": "ab"}, ["a1", "a2", "a3"], current=current, per_pair=2)
+    assert "per_pair = 3" in (error.value.hint or "")

@@ -1,7 +1,5 @@
 """People with unequal hours: loads follow the shares as closely as teams allow."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

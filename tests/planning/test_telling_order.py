@@ -1,7 +1,5 @@
 """An order that follows what must not be known is told from one that was drawn."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import permutations

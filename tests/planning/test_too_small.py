@@ -1,7 +1,5 @@
 """What a plan is too small to show is said before anybody judges, with the number of query papers it needs."""
 
-from __future__ import annotations
-
 from annot.base.records import Assignment, Query
 from annot.judging.planning import papers_by_facet, papers_shared
 from annot.measuring.diagnosis.findings import papers_needed

@@ -1,7 +1,5 @@
 """A study with an empty database and no corpus."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Admission to pools besides rankings: it is written, read back, and keeps barred papers out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Chain from the corpus to the exports: each broken link gives one sentence, and a complete chain gives none."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts that are corrected after the pools were drawn: the pools stay, and are no sign of another corpus."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Facts about pools, counted by hand on pools of a few documents."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

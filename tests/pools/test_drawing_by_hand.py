@@ -1,7 +1,5 @@
 """Small pools drawn and added to by hand, and the designs that they follow from."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,14 +1,11 @@
 """Pools drawn by their designs, differences of their files from the database, and pools judged elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import CITED, MANUAL, Addition, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
-from annot.formats.judgements_file import FileJudgement
+from annot.base.records import CITED, MANUAL, Addition, Columns, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
 from annot.pools.admission import FILE, Admission, write_admissions
 from annot.pools.drawn_pools import (
     admitted_to,
@@ -247,20 +244,20 @@ def test_rankings_of_another_corpus_do_not_stay_beside_new_ones(stored: Workspac
         refuse_other_corpus(stored, {"corpus_sha256": "2" * 64}, corrected_only=False)
 
 
-def row(query: str, document: str) -> FileJudgement:
-    return FileJudgement(1, query, document, "a1", 1, None, None, None, 1, {})
+def rows_of(*pairs: tuple[str, str]) -> Columns:
+    return {"query": [query for query, _ in pairs], "document": [document for _, document in pairs]}
 
 
 QUERIES = {"q1": Query("p1-method", "p1", "method", (0,)), "q7": Query("p7-method", "p7", "method", (0,))}
 
 
 def test_what_was_judged_elsewhere_becomes_a_pool_in_the_order_of_the_file(stored: Workspace) -> None:
-    rows = [row("q7", "b"), row("q7", "a"), row("q7", "b"), row("q1", "x")]
+    rows = rows_of(("q7", "b"), ("q7", "a"), ("q7", "b"), ("q1", "x"))
     with stored.writing() as session:
         put_queries(session, QUERIES.values())
         assert put_judged_pools(session, rows, QUERIES, with_text={"p7"}) == 0
         assert list(read_pools(session)) == ["p7"]
-        assert put_judged_pools(session, [row("q7", "c"), row("q7", "a")], QUERIES, with_text={"p7"}) == 0
+        assert put_judged_pools(session, rows_of(("q7", "c"), ("q7", "a")), QUERIES, with_text={"p7"}) == 0
         made = read_pools(session)["p7"]
         assert read_rankings_sha256(session) == {"p7": "judged"}
     assert documents(made) == ["b", "a", "c"]
@@ -270,7 +267,7 @@ def test_what_was_judged_elsewhere_becomes_a_pool_in_the_order_of_the_file(store
 
 def test_a_drawn_pool_stays_and_what_is_not_in_it_is_counted(stored: Workspace) -> None:
     pools = recorded(stored)
-    rows = [row("q1", "b"), row("q1", "n1"), row("q1", "n2")]
+    rows = rows_of(("q1", "b"), ("q1", "n1"), ("q1", "n2"))
     with stored.writing() as session:
         put_queries(session, QUERIES.values())
         assert put_judged_pools(session, rows, QUERIES, with_text={"p1"}) == 2

@@ -1,7 +1,5 @@
 """Files of pools: one for each, stale ones are removed, and the manifest has their common facts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

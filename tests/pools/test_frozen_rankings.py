@@ -1,7 +1,5 @@
 """Rankings on disk: written, read back, joined with the old ones, and refused if they were changed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pools that grow: additions and removals of a change, versions, and the guard of studies under way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A pooling method of another kind is one class and one name: a language model joins, draws and goes again."""
 
-from __future__ import annotations
-
 import importlib
 import math
 from collections import Counter

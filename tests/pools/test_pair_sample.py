@@ -1,7 +1,5 @@
 """The draw of pairs: probabilities that are known, and pairs that a larger share keeps."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Papers that were added after the rankings behind the pools were made, as distinct from those that were ranked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

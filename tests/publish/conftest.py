@@ -1,7 +1,5 @@
 """A judged study for each test, and the command line run in this process."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """A study that was judged with another tool, as a lead would have it: papers as JSON Lines, judgements as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

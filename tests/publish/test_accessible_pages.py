@@ -1,7 +1,5 @@
 """The pages of one study in a real browser: axe-core finds no serious fault, and links lead from each to the others."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

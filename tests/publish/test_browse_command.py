@@ -1,7 +1,5 @@
 """`annot browse`: the final grades on the page are the qrels, and none is there while somebody is still to judge."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """CSFCube's release, imported and released again: the same data, and no claim of ours."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

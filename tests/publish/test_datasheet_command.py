@@ -1,7 +1,5 @@
 """`annot datasheet`: numbers counted from the rows, prose asked once and kept."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

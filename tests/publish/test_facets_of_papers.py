@@ -1,8 +1,6 @@
 """Three facets of each paper, on which the same people are as far apart: wherever an interval is printed, whole papers
 are its sampling units."""
 
-from __future__ import annotations
-
 import html
 import json
 import math

@@ -1,7 +1,5 @@
 """What card and datasheet say about the judging, counted from a handful of records."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import fields, replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Texts of people in a release: names, paths and addresses in them are listed, and the lead is asked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +7,7 @@ from typing import Any
 
 import pytest
 from annot.base.records import Addition, Adjudication, Assessor, Decision, Judgement, Pool
-from annot.publishing.release.leaks import FreeText, KnownPeople, Secret, free_texts, known_people, mentioned, mentions
+from annot.publishing.release.leaks import FreeText, KnownPeople, free_texts, known_people, mentioned, mentions
 from annot.store.answers import ADJUDICATIONS
 from annot.store.shown import ShownVersion
 from annot.study.workspace import Workspace
@@ -25,7 +23,7 @@ PEOPLE = KnownPeople(
 
 
 def found_in(text: str, *, public: bool = False) -> list[tuple[str, str]]:
-    return [(one.words, one.what) for one in mentions(FreeText("here", text, public), PEOPLE)]
+    return [(match[0], meaning) for match, meaning in mentions(FreeText("here", text, public), PEOPLE)]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +90,7 @@ def test_people_are_known_by_their_accounts_and_display_names_but_for_the_makers
             outcome=SimpleNamespace(people={"a7"}),
             ws=SimpleNamespace(settings=SimpleNamespace(collection=SimpleNamespace(creators=creators))),
         )
-        return known_people(study, [Secret("name", "Bo Ng Meyer"), Secret("token", "Nothing of it")])
+        return known_people(study, [("name", "Bo Ng Meyer"), ("token", "Nothing of it")])
 
     assert known() == KnownPeople(
         accounts=frozenset({"ada.planter", "x9"}),

@@ -1,7 +1,5 @@
 """Report, datasheet and release of a study that was judged with another tool: nothing is told that is not on record."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

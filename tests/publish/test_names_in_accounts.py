@@ -1,7 +1,5 @@
 """What of an account must not be published: its address, the name in it, ids and addresses of the server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -40,8 +38,8 @@ def found(
     )
     server: Any = SimpleNamespace(task_ids=frozenset({41}) if projects else frozenset(), payloads=payloads)
     by_kind: dict[str, set[str]] = {}
-    for secret in secrets_of(study, server, environ=environ or {}, allowed=allowed):
-        by_kind.setdefault(secret.kind, set()).add(secret.value)
+    for kind, value in secrets_of(study, server, environ=environ or {}, allowed=allowed):
+        by_kind.setdefault(kind, set()).add(value)
     return by_kind
 
 

@@ -1,7 +1,5 @@
 """Pages side by side link to each other, whichever was written first; a page alone has no links."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A collection with pairs that nobody can judge is complete, and says how many there are and where."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Card, datasheet and report count the same pairs as overruled, and say which."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

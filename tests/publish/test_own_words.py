@@ -1,21 +1,14 @@
 """Comments and reasons in a release: decided by the lead, and of those who knew of publication or agreed later."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from annot.store.models import Notice
 from annot.study.workspace import Workspace
 
 DECIDED = 'comments = "published"\nreasons = "published"\n'
-
-
-def told(*said: tuple[str, str, bool]) -> list[Notice]:
-    return [Notice("a1", "comments", how, at, published, "form" * (how == "consent")) for how, at, published in said]  # type: ignore[arg-type]
 
 
 def run(ws: Workspace, statement: str) -> list[tuple[object, ...]]:

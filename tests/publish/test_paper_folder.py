@@ -1,7 +1,5 @@
 """The folder for a paper, and drawings as files: what is in them, that pages come of them, and the second day."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

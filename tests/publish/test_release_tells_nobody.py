@@ -1,7 +1,5 @@
 """The release never tells who judged or where the server is: all of it is planted, and looked for."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable
@@ -127,8 +125,8 @@ def test_secrets_come_from_accounts_payloads_the_local_server_and_the_environmen
         allowed=("Berta Quill",),
     )
     by_kind: dict[str, set[str]] = {}
-    for secret in found:
-        by_kind.setdefault(secret.kind, set()).add(secret.value)
+    for kind, value in found:
+        by_kind.setdefault(kind, set()).add(value)
     assert by_kind["e-mail"] == {*ACCOUNTS.values(), "lead@annot.example"}
     assert by_kind["name"] == {"ada planter", "jo settler"}
     assert by_kind["token"] == {

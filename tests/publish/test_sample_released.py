@@ -1,7 +1,5 @@
 """A release of pools of which a sample was judged: figures from its files alone, and what it says of trec_eval."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

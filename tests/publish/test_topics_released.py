@@ -1,7 +1,5 @@
 """The release of a study whose topics are texts, or papers and texts: what it has, and that others read it."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """A folder is written over only if it is an untouched release of the same collection."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A corpus with versions: each has a release of its own, which is complete and stays as it is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,14 +1,12 @@
 """A search for secrets finds each on its line, in whatever way its letters are written, and little else."""
 
-from __future__ import annotations
-
 import base64
 import unicodedata
 
 import pytest
 from annot.publishing.release.leaks import Leak, Secret, addresses, leaks
 
-NAME = Secret("name", "Ada Planter")
+NAME = ("name", "Ada Planter")
 ACCENTS = unicodedata.normalize("NFC", "\u00c5da Pl\u00e4nter")
 
 
@@ -69,12 +67,12 @@ def test_another_name_is_no_leak(other: str) -> None:
     [("wxyz", "… (4 characters)"), ("vwxyz", "vw…z (5 characters)"), (" vwxyz\n", "vw…z (5 characters)")],
 )
 def test_a_finding_shows_three_characters_of_what_has_five_or_more(value: str, shown: str) -> None:
-    (found,) = leaks({"a": b"= vwxyz ="}, [Secret("token", value)], allowed=())
+    (found,) = leaks({"a": b"= vwxyz ="}, [("token", value)], allowed=())
     assert (found.what, found.shown) == ("a known token", shown)
 
 
 def test_secrets_of_blanks_are_none_and_two_equal_ones_are_one_finding() -> None:
-    assert leaks({"a": b"  \n"}, [Secret("token", " "), Secret("name", "")], allowed=()) == ()
+    assert leaks({"a": b"  \n"}, [("token", " "), ("name", "")], allowed=()) == ()
     assert len(leaks({"a": b"Ada Planter"}, [NAME, NAME], allowed=())) == 1
 
 
@@ -84,19 +82,19 @@ def test_secrets_of_blanks_are_none_and_two_equal_ones_are_one_finding() -> None
 def test_a_secret_is_found_in_base64_at_each_alignment(before: str, after: str, secret: str) -> None:
     data = (before + secret + after).encode()
     for encoded in (base64.b64encode(data), base64.urlsafe_b64encode(data)):
-        found = leaks({"a": b"first\n" + encoded}, [Secret("token", secret)], allowed=())
+        found = leaks({"a": b"first\n" + encoded}, [("token", secret)], allowed=())
         assert [(one.line, one.what) for one in found] == [(2, "a known token, in base64")]
 
 
 @pytest.mark.parametrize("other", ["secreu", "3ecret", "Secret"])
 def test_what_is_like_a_secret_in_base64_is_none(other: str) -> None:
     text = base64.b64encode(other.encode()).decode()
-    assert lines_with(Secret("token", "secret"), text) == []
+    assert lines_with(("token", "secret"), text) == []
 
 
 def test_a_secret_of_five_characters_is_not_looked_for_in_base64() -> None:
-    assert lines_with(Secret("token", "secre"), base64.b64encode(b"secre").decode()) == []
-    assert lines_with(Secret("token", "secre"), "secre") == [1]
+    assert lines_with(("token", "secre"), base64.b64encode(b"secre").decode()) == []
+    assert lines_with(("token", "secre"), "secre") == [1]
 
 
 @pytest.mark.parametrize(
@@ -110,20 +108,20 @@ def test_a_secret_of_five_characters_is_not_looked_for_in_base64() -> None:
 )
 def test_a_short_id_of_the_server_needs_a_key_beside_it(text: str, found: bool) -> None:
     values = ("12345", "123456", "00000000-0000-0000-0000-0000000000AB")
-    known = leaks({"a": text.encode()}, [Secret("studio id", value) for value in values], allowed=())
+    known = leaks({"a": text.encode()}, [("studio id", value) for value in values], allowed=())
     assert [one.what for one in known] == ["a known studio id"] * found
     assert leaks({"a": text.encode()}, [], allowed=()) == ()
 
 
 def test_an_id_of_letters_is_found_as_a_whole_word() -> None:
-    assert lines_with(Secret("studio id", "Ab7"), "ab7\nab78\n(AB7)") == [1, 3]
+    assert lines_with(("studio id", "Ab7"), "ab7\nab78\n(AB7)") == [1, 3]
 
 
 @pytest.mark.parametrize(
     "written", ["https://studio.example:8080/", "studio.example:8080", "HTTP://Studio.example:8080/x"]
 )
 def test_a_server_is_found_with_and_without_its_scheme(written: str) -> None:
-    assert lines_with(Secret("studio address", "https://studio.example:8080/"), f"at {written}") == [1]
+    assert lines_with(("studio address", "https://studio.example:8080/"), f"at {written}") == [1]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +139,7 @@ def test_public_addresses_are_let_through_as_they_are_printed_elsewhere() -> Non
     assert printed == {"jo.settler@judges.example", "kim@judges.example"}
     files = {"a": b"jo.settler@judges.example\nKIM@judges.example\nlee@judges.example"}
     assert [found.line for found in leaks(files, [], allowed=printed)] == [3]
-    secret = Secret("e-mail", "jo.settler@judges.example")
+    secret = ("e-mail", "jo.settler@judges.example")
     assert [found.what for found in leaks(files, [secret], allowed=printed) if found.line == 1] == ["a known e-mail"]
 
 

@@ -1,7 +1,5 @@
 """Whose words go into a release, counted person by person from a small study."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

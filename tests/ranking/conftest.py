@@ -1,7 +1,5 @@
 """Corpora for the tests of the ranking room: random small ones, and the release's papers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Word vectors by counting: the cells by the formula of the paper, and decomposed as SciPy and scikit-learn do."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Blocked search in dense vectors finds exactly what measuring every pair finds."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """Vectors that encoders make: the papers of a part, the cache, and the columns that a cluster's worker reads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

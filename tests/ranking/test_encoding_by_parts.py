@@ -1,7 +1,5 @@
 """Encoding a corpus part by part: nothing is read twice, and a killed run goes on where it was."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

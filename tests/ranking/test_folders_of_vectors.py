@@ -1,7 +1,5 @@
 """Folders of vectors: the bytes of their files, the faults that are named, and their rankings."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

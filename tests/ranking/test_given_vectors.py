@@ -1,7 +1,5 @@
 """Vectors from files: which rows are kept and how the others are counted; word vectors and the words that lack one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

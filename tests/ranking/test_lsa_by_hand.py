@@ -1,7 +1,5 @@
 """Latent semantic analysis of a few words: how many dimensions there are, and where papers and queries lie."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Memory of training and decomposing: the peak does not grow with the papers; larger work is refused."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

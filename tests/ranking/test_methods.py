@@ -1,7 +1,5 @@
 """The methods by name, on a small corpus against brute force and on the release against the known figures."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

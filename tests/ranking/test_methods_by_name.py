@@ -1,7 +1,5 @@
 """Each method and baseline by its name on papers of a few words, with figures that can be checked by hand."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

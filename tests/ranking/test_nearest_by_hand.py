@@ -1,7 +1,5 @@
 """Search in dense vectors on few rows: scores by their formulas, every cut of the rows, and the candidates."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

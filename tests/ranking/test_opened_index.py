@@ -1,7 +1,5 @@
 """Index of a small corpus: the parts made for each method, those listed as used, and those that are damaged."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

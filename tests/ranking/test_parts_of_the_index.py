@@ -1,7 +1,5 @@
 """Parts of the index of a small corpus: its cuts, the parts made once, and the limits of memory."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Iterable

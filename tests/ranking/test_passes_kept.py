@@ -1,7 +1,5 @@
 """Passes over a file that are kept now and then: a training that continues gives the same as gensim undisturbed."""
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ numpy in double precision. Two tolerances: tf-idf and BM25 have the same six dig
 in single precision, so the distances are equal to `DISTANCE`, and neighbours closer than that may stand either way.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

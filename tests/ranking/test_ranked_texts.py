@@ -1,7 +1,5 @@
 """Topics that are texts rank the corpus as a paper of the same text does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.array_files import strings_of

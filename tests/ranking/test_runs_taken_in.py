@@ -1,7 +1,5 @@
 """Run of another engine as the ranking of a pooling method: counts, refusals, and the file that is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Submitted runs: missing, repeated and unknown entries."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

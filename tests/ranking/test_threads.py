@@ -1,7 +1,5 @@
 """Work on many parts by threads: who stops taking results stops the work."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 

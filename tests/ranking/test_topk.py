@@ -1,7 +1,5 @@
 """Candidates of passing blocks always include the best under the tie rule."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.array_files import strings_of

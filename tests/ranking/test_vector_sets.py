@@ -1,7 +1,5 @@
 """Sets of vectors of a study: their names, their replacement, and the record of their files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

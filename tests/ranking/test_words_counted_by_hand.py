@@ -1,7 +1,5 @@
 """Tokens and counts of a few words, and the corpus that is made of them, with every figure counted by hand."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from typing import Any

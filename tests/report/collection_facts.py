@@ -1,16 +1,38 @@
 """The facts of the demonstration's collection, counted from its records."""
 
-from __future__ import annotations
-
+from copy import copy
 from dataclasses import replace
+from typing import Any
 
+from annot.base.names import OF_PAPERS
 from annot.base.settings import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
+from annot.formats.cleaning import counts_of
+from annot.formats.corpora.sections import HeadingCount
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.report.tables import sentence
 from annot.publishing.terms import Terms
 from annot.study.outcome import UnexplainedSettlements
 from annot_csfcube.files import Material
+
+
+def made_facts(**fields: Any) -> CollectionFacts:
+    """Facts that are made up, with those of a collection that lacks all that is not named."""
+    facts = CollectionFacts.__new__(CollectionFacts)
+    vars(facts).update(
+        *(dict.fromkeys(("agreement_without", "training", "hidden_gold", "words", "added"), ()),),
+        **{"protocol": {}, "untrue": {}, "history": {}, "sampled": None, "substudy": None},
+        **{"agreement_best": "median", "agreement_too_thin": 0, "unrated": 0, "topics": (0, 0), "faceted": True},
+        **{"vocabulary": OF_PAPERS, "cleaned": counts_of({}), "structured": HeadingCount().found},
+    )
+    return changed(facts, **fields)
+
+
+def changed(facts: CollectionFacts, **fields: Any) -> CollectionFacts:
+    """The facts with others in place of some."""
+    other = copy(facts)
+    vars(other).update(fields)
+    return other
 
 
 def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts:
@@ -39,7 +61,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
         )
     years = [paper.year for paper in material.papers if paper.year is not None]
     columns = ("facet", "stage", "coefficient", "value", "n_queries", "n_pairs")
-    return CollectionFacts(
+    return made_facts(
         collection=CollectionSettings(
             name="Demo | collection",
             title='A fictional collection: "similar" papers',

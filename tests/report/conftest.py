@@ -1,7 +1,5 @@
 """The demonstration's collection, and the facts that are told of it."""
 
-from __future__ import annotations
-
 import pytest
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot_csfcube.files import Material

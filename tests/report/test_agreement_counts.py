@@ -1,7 +1,5 @@
 """What the tables of agreement count: queries, pairs, disputes and reasons, on nine pairs worked by hand."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

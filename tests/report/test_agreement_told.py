@@ -1,7 +1,5 @@
 """Agreement in words: each figure with its n and interval, each reason once, in the terminal and in the report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What is told of one pair: each answer and each run in a line, and how text and hashes stand in the report's files."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What is told of the assessors: everything that is measured, undefined where it must be, and rows that add up."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """One way to print a number: digits by its interval, or as published, and nothing outside what is possible."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

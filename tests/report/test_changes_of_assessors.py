@@ -1,7 +1,5 @@
 """Changes of assessors in words, how many rows of their tables are shown, and how figures of work stand in cells."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

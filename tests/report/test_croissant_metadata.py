@@ -1,7 +1,5 @@
 """Croissant 1.1: mlcroissant accepts it and reads the data through it; foreign keys, checksums, RAI fields."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
@@ -15,7 +13,7 @@ from annot.formats.judgements_file import write_decisions, write_judgements
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import croissant, release_tables
 from annot_csfcube.files import Material
-from collection_facts import demo_facts
+from collection_facts import changed, demo_facts
 from demo_collection import demo_qrels
 
 pytestmark = pytest.mark.filterwarnings(
@@ -169,15 +167,15 @@ def test_documents_that_were_left_out_are_called_so_where_topics_are_texts(
 ) -> None:
     files, tables = parts(material)
     for topics, word in (((9, 0), "papers"), ((0, 9), "documents")):
-        found = json.loads(croissant(replace(facts, topics=topics), files=files, tables=tables, answers=ANSWERS))
+        found = json.loads(croissant(changed(facts, topics=topics), files=files, tables=tables, answers=ANSWERS))
         assert found["rai:dataPreprocessingProtocol"] == [f"4,321 {word} left out: fewer than 3 sentences"]
 
 
 def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, facts: CollectionFacts) -> None:
     files, tables = parts(material)
 
-    def licences(**changed: object) -> object:
-        told = croissant(replace(facts, terms=replace(facts.terms, **changed)), files=files, tables=tables, answers={})
+    def licences(**others: object) -> object:
+        told = croissant(changed(facts, terms=replace(facts.terms, **others)), files=files, tables=tables, answers={})
         return json.loads(told)["license"]
 
     judgements, texts = licences()  # type: ignore[misc]
@@ -188,3 +186,33 @@ def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, fa
     assert licences(with_text=False) == judgements
     assert licences(text_licence="CC-BY-4.0") == judgements
     assert licences(text_licence="with the publishers") == judgements
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("corpus.jsonl", "application/jsonlines"),
+        ("data.v2/queries.jsonl", "application/jsonlines"),
+        ("csv/qrels.tsv", "text/tab-separated-values"),
+        ("LICENSE", "text/plain"),
+        ("jsonl/qrels", "text/plain"),
+    ],
+)
+def test_a_file_has_the_format_of_its_ending(facts: CollectionFacts, path: str, kind: str) -> None:
+    (found,) = json.loads(croissant(facts, files={path: b"four"}, tables=[], answers={}))["distribution"]
+    assert (found["encodingFormat"], found["contentSize"], found["@id"]) == (kind, "4 B", path)
+
+
+def test_a_field_with_several_values_is_an_array_and_a_foreign_key_names_its_column(facts: CollectionFacts) -> None:
+    def field(**more: Any) -> dict[str, Any]:
+        column = {"name": "authors", "description": "Who wrote it.", "type": "sc:Text", **more}
+        corpus = {"name": "corpus", "file": "corpus.jsonl", "description": "Papers.", "key": [], "column": [column]}
+        (table,) = json.loads(croissant(facts, files={}, tables=[corpus], answers={}))["recordSet"]
+        (found,) = table["field"]
+        return dict(found)
+
+    assert field()["@id"] == "corpus/authors"
+    assert {"isArray", "arrayShape", "references"} & field().keys() == set()
+    several = field(several=True)
+    assert (several["isArray"], several["arrayShape"]) == (True, "-1")
+    assert field(refers_to="people/name")["references"] == {"field": {"@id": "people/name"}}

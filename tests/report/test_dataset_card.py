@@ -1,7 +1,5 @@
 """The dataset card: its header is the YAML that a hub expects, its body says what a user must know."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +14,7 @@ from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import ExamplePair, dataset_card, example_pairs, size_category
 from annot.publishing.terms import licence_named
 from annot_csfcube.files import Material
-from collection_facts import demo_facts
+from collection_facts import changed, demo_facts
 from demo_collection import demo_material
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +46,7 @@ def header(text: str) -> dict[str, Any]:
 
 def test_the_header_has_the_keys_and_values_of_the_hub(facts: CollectionFacts) -> None:
     """https://huggingface.co/docs/hub/datasets-cards and MTEB's configurations."""
-    people = replace(facts, judging=facts.judging | {"simulated": False})
+    people = changed(facts, judging=facts.judging | {"simulated": False})
     assert header(card(people)) == {
         "pretty_name": facts.collection.title,
         "language": ["en"],
@@ -70,7 +68,7 @@ def test_the_header_has_the_keys_and_values_of_the_hub(facts: CollectionFacts) -
 
 
 def test_a_licence_that_the_hub_does_not_list_is_other_with_name_and_link(facts: CollectionFacts) -> None:
-    found = header(card(replace(facts, terms=replace(facts.terms, licence="EUPL-1.2"))))
+    found = header(card(changed(facts, terms=replace(facts.terms, licence="EUPL-1.2"))))
     assert (found["license"], found["license_name"], found["license_link"]) == (
         "other",
         "eupl-1-2",
@@ -97,18 +95,18 @@ def test_a_licence_that_the_hub_does_not_list_is_other_with_name_and_link(facts:
 def test_topics_from_elsewhere_have_their_licence(
     facts: CollectionFacts, topic_licence: str, hub: list[str], shown: str
 ) -> None:
-    named = replace(facts, terms=replace(facts.terms, topic_licence=topic_licence))
-    text = card(replace(named, topics=(0, 4)))
+    named = changed(facts, terms=replace(facts.terms, topic_licence=topic_licence))
+    text = card(changed(named, topics=(0, 4)))
     assert header(text)["license"] == hub
     assert shown in text
     assert "Topics: " not in card(named)
 
 
 def test_the_language_of_topics_is_named_where_there_are_such_topics(facts: CollectionFacts) -> None:
-    named = replace(facts, collection=facts.collection.model_copy(update={"topic_language": "fr"}))
+    named = changed(facts, collection=facts.collection.model_copy(update={"topic_language": "fr"}))
     assert header(card(named))["language"] == ["en"]
     assert "**Languages:**" not in card(named)
-    assert header(card(replace(named, topics=(0, 4))))["language"] == ["en", "fr"]
+    assert header(card(changed(named, topics=(0, 4))))["language"] == ["en", "fr"]
 
 
 def test_without_texts_the_hub_is_offered_ids_only(material: Material) -> None:
@@ -159,17 +157,17 @@ texts = st.text(st.characters(codec="utf-8"), max_size=20)
 def test_any_text_in_the_header_is_read_back_by_a_yaml_reader(title: str, words: list[str]) -> None:
     hostile = FACTS.collection.model_copy(update={"title": title, "keywords": tuple(words)})
     end = "\n---\n\n# "
-    found = yaml.safe_load(card(replace(FACTS, collection=hostile)).removeprefix("---\n").partition(end)[0])
+    found = yaml.safe_load(card(changed(FACTS, collection=hostile)).removeprefix("---\n").partition(end)[0])
     assert (found["pretty_name"], found["tags"][3:]) == (title, words)
 
 
 def test_a_grade_with_a_bar_in_its_name_stays_in_its_cell(facts: CollectionFacts) -> None:
-    text = card(replace(facts, grades=("No | none", *facts.grades[1:])))
+    text = card(changed(facts, grades=("No | none", *facts.grades[1:])))
     assert "| judgements | No \\| none | Related |" in text
 
 
 def test_the_size_is_that_of_the_largest_table(facts: CollectionFacts) -> None:
-    many = replace(facts, corpus=replace(facts.corpus, papers=12_000))
+    many = changed(facts, corpus=replace(facts.corpus, papers=12_000))
     assert header(card(many))["size_categories"] == ["10K<n<100K"]
 
 

@@ -1,16 +1,13 @@
 """The datasheet as Markdown and HTML: numbers equal the records', gaps are visible, hostile text stays text."""
 
-from __future__ import annotations
-
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 from annot.formats.corpora.sections import StructuredAbstracts
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import datasheet_html, datasheet_markdown, questions, unanswered
 from annot_csfcube.files import Material
-from collection_facts import demo_facts
+from collection_facts import changed, demo_facts
 
 NOT_NEEDED = "*Not needed: the collection does not relate to people.*"
 
@@ -37,7 +34,7 @@ def test_the_counts_are_those_of_the_records(material: Material, facts: Collecti
 
 def test_labels_of_structured_abstracts_name_the_headings_that_gave_them(facts: CollectionFacts) -> None:
     headings = (("PRACTICE", "", 2), ("METHODS", "method", 9), ("<B>|SETTING", "method", 3), ("AIM", "objective", 8))
-    made = replace(facts, structured=StructuredAbstracts(9, 2, headings))
+    made = changed(facts, structured=StructuredAbstracts(9, 2, headings))
     markdown = datasheet_markdown(made, {}, overrides=None)
     told = " ".join(part(markdown, "composition.content").split())
     assert "In 7 papers, as added, the source has sections" in told
@@ -97,7 +94,7 @@ class Tags(HTMLParser):
 
 def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: CollectionFacts) -> None:
     hostile = '<script>alert(1)</script>\n\n<img src="https://evil.example/x.png" onerror="x()"> a < b & c'
-    named = replace(
+    named = changed(
         facts,
         collection=facts.collection.model_copy(update={"title": "A <b>title</b>", "creators": ("<i>We</i>",)}),
     )

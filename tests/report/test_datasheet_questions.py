@@ -1,7 +1,5 @@
 """The datasheet's questions and the file of answers: all of Gebru's and Bender's, kept as given, gaps found."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter
 from pathlib import Path

@@ -3,8 +3,6 @@
 No server takes part: what people answer is written into the store as a pull would write it.
 """
 
-from __future__ import annotations
-
 import pytest
 from annot.base.records import Adjudication, Judgement, PairKey
 from annot.store import people

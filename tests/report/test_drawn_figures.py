@@ -1,7 +1,5 @@
 """What is drawn where: dots, bars and lines of the figures, read from matplotlib before they become SVG."""
 
-from __future__ import annotations
-
 import io
 import re
 import xml.etree.ElementTree as ET

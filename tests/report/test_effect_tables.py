@@ -1,7 +1,5 @@
 """The tables of the assessor effect: which gradings stand beside the runs, and how an order is written."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which judged pairs a report shows as examples of the grades, and what of them it shows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +8,7 @@ import pytest
 from annot.base.names import OF_PAPERS
 from annot.base.records import Assignment, Decision, Gold, Judgement, Paper
 from annot.publishing.report.sections import collection
-from annot.publishing.report.sections.collection import GradeExample, examples_body, grade_examples
+from annot.publishing.report.sections.collection import examples_body, grade_examples
 from annot.publishing.report.side_by_side import Screens
 from annot.store import trials
 from annot.study.snapshot import read_snapshot
@@ -55,13 +53,13 @@ def outcome_of_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_agreed_pairs_come_first_then_facets_that_are_not_shown_yet() -> None:
-    assert grade_examples(study()) == [
-        GradeExample(("p1-aim", "d1"), "aim", (3, 3), 3, False),
+    assert [(example.pair, example.grade, example.origin) for example in grade_examples(study())] == [
+        (("p1-aim", "d1"), 3, "agreed"),
         # The aim is shown already, although its pair comes first by id.
-        GradeExample(("p1-way", "d3"), "way", (2, 2), 2, False),
-        GradeExample(("p1-way", "d4"), "way", (1, None), 1, True),
+        (("p1-way", "d3"), 2, "agreed"),
+        (("p1-way", "d4"), 1, "adjudicated"),
         # Two assessors agreed, before the only one who judged another pair.
-        GradeExample(("p2-aim", "d6"), "aim", (0, 0), 0, False),
+        (("p2-aim", "d6"), 0, "agreed"),
     ]
 
 
@@ -71,7 +69,7 @@ def test_no_pair_of_training_or_hidden_gold_and_none_that_is_asked_again_is_show
     shown = {one.pair for one in grade_examples(study(trial=[("p1-aim", "d1"), ("p2-aim", "d5")]))}
     assert shown == {("p1-aim", "d2"), ("p1-way", "d3"), ("p1-way", "d4"), ("p2-aim", "d6")}
     monkeypatch.setattr(collection, "asked_again", lambda snapshot: {("p1-way", "d4"), ("p1-aim", "d3")})
-    assert [one.final for one in grade_examples(study())] == [3, 2, 0]
+    assert [one.grade for one in grade_examples(study())] == [3, 2, 0]
 
 
 def test_pairs_of_any_round_of_trial_and_gold_pairs_are_kept_from_the_report(tmp_path: Path) -> None:

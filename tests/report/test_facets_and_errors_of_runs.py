@@ -1,7 +1,5 @@
 """The best run on the facets of one paper, the errors of runs, and the kinds that the lead entered."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a report counts in a study, and when it has nothing to measure, on small made-up snapshots."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

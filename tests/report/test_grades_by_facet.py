@@ -1,7 +1,5 @@
 """The tables of final and given grades, on seven decisions counted by hand."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

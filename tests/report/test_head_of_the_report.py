@@ -1,7 +1,5 @@
 """The head of the report: who made the collection, under which licence, how it is cited, and the hours that it took."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

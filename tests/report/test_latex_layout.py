@@ -1,13 +1,11 @@
 """How a table is laid out in LaTeX: its size, its paragraphs, whether it floats, and what is below it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.pages import TableAsSet, _row, _set, escape, inline, latex
+from annot.publishing.report.pages import TableAsSet, _row, escape, inline, latex
 from annot.publishing.report.tables import Chapter, Document, Table
 
 FIGURE = Number(0.655, COEFFICIENT, Interval(0.54, 0.71, 0.95, "jackknife"))
@@ -19,7 +17,7 @@ def table(*rows: list[object], names: int = 1, caption: str = "A table.", notes:
 
 
 def made(one: Table) -> TableAsSet:
-    return _set(one, "tab:t", False)
+    return TableAsSet(one, "tab:t", False)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +36,7 @@ def made(one: Table) -> TableAsSet:
 )
 def test_the_largest_letters_with_which_a_table_fits_are_taken(widths: tuple[int, ...], names: int, size: str) -> None:
     found = made(table(["x" * width for width in widths], names=names))
-    assert found.size.name == size
+    assert found.size == size
     assert found.columns.count(rf"\{size}") == len(widths)
 
 

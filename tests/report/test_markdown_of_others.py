@@ -1,15 +1,13 @@
 """What people write into settings and answers is text in the Markdown of a release: nothing runs or is fetched."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
-from dataclasses import replace
 
 import pytest
 import yaml
 from annot.base.templating import harmless
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import datasheet_markdown
+from collection_facts import changed
 from markdown_it import MarkdownIt
 from test_dataset_card import card, header
 
@@ -47,7 +45,7 @@ def inert(markdown: str, *, beside: Collection[str] = ()) -> bool:
 def test_settings_and_answers_are_text_in_card_and_datasheet(facts: CollectionFacts) -> None:
     fields = dict.fromkeys(("title", "description", "url", "version"), HOSTILE)
     fields["citation"] = f"@misc{{x,\n  title = {{```\n{HOSTILE}\n}}\n}}"
-    named = replace(facts, collection=facts.collection.model_copy(update={**fields, "creators": (HOSTILE,)}))
+    named = changed(facts, collection=facts.collection.model_copy(update={**fields, "creators": (HOSTILE,)}))
     sheet = datasheet_markdown(named, {"uses.tasks": f"{HOSTILE}\n\n[ref]: javascript:alert(2)"}, overrides=None)
     body = card(named).split("---\n", 2)[2]
     assert inert(sheet)
@@ -88,5 +86,5 @@ def test_plain_markdown_stays_as_it_is() -> None:
 
 
 def test_the_card_is_valid_yaml_above_whatever_it_says(facts: CollectionFacts) -> None:
-    named = replace(facts, collection=facts.collection.model_copy(update={"title": 'a "b"\n---\n<c>'}))
+    named = changed(facts, collection=facts.collection.model_copy(update={"title": 'a "b"\n---\n<c>'}))
     assert yaml.safe_load(card(named).split("---\n", 2)[1])["pretty_name"] == 'a "b"\n---\n<c>'

@@ -1,7 +1,5 @@
 """One noun for the unit of a study, on every page and in every table: query and query paper, topic, or question."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

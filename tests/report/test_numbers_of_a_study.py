@@ -1,7 +1,5 @@
 """A number of things has one form on every page of a study with thousands of pairs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

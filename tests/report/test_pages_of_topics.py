@@ -1,7 +1,5 @@
 """Browse, status, trace and datasheet of a study whose topics are texts."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

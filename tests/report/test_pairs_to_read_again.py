@@ -1,7 +1,5 @@
 """A pair to read again at a meeting: both abstracts, the sentences of the facet, and the words for its grades."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One of something is never "1 pairs": templates write counts with `counted`, and verbs after them with `verb`."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 from pathlib import Path

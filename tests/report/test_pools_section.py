@@ -1,7 +1,5 @@
 """What the report says of the pools."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The command printed under a table prints that table: its headings, its rows, and the same figures."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

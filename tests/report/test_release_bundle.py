@@ -1,7 +1,5 @@
 """Checksums and the search for leaks: what is planted is found however it is written, and clean text stays clean."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,9 +10,9 @@ from annot.publishing.release.leaks import Secret, addresses, leaks
 from annot.publishing.release.released_files import bundle
 from annot_demo.simulated_people import corpus_text
 
-NAME = Secret("name", "Zoë van der Plánt")
-MAIL = Secret("e-mail", "zoe.plant+ls@Uni-Example.edu")
-TOKEN = Secret("token", "8f3kk-SECRET-token/value+0")
+NAME = ("name", "Zoë van der Plánt")
+MAIL = ("e-mail", "zoe.plant+ls@Uni-Example.edu")
+TOKEN = ("token", "8f3kk-SECRET-token/value+0")
 SECRETS = (NAME, MAIL, TOKEN)
 
 

@@ -1,7 +1,5 @@
 """The report as LaTeX: whatever the names are, its structure holds, and pdfLaTeX makes pages of it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

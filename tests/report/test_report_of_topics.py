@@ -1,7 +1,5 @@
 """The report of a study whose topics are texts: it speaks of topics and documents, and of no facet."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The report as a page in a real browser, on a phone, a desk and paper: nothing is cut, and everything can be read."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The rules of the first screen at their thresholds, and figures of single runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -13,10 +11,10 @@ from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import sentence
 from annot.publishing.report.verdict import (
+    OrderChanges,
     best,
     figure,
     lines_of_all_queries,
-    order_changes,
     reliability,
     robustness,
     tau,
@@ -123,17 +121,17 @@ def test_it_hardly_matters_who_judges_if_significant_differences_the_order_and_t
 
 def test_what_changes_is_named_with_whose_grades_change_it() -> None:
     second = by_first(["r1", "r0", *RUNS[2:]], tau=0.7, swaps=2, name="B")
-    found = order_changes(effect(places=(1, 4), tau_range=(0.64, 0.95), comparisons=[by_first(NINTH), second]))
+    found = OrderChanges(effect(places=(1, 4), tau_range=(0.64, 0.95), comparisons=[by_first(NINTH), second]))
     assert (found.best, found.lowest_tau, found.lowest_place) == ("r0", 0.64, 9)
-    assert found.places == (("A", 9), ("B", 2))
-    assert found.taus == (("A", 0.95), ("B", 0.7))
-    assert found.reversals == (("B", 2),)
+    assert found.places == [("A", 9), ("B", 2)]
+    assert found.taus == [("A", 0.95), ("B", 0.7)]
+    assert found.reversals == [("B", 2)]
     words = sentence("effect.changes", changes=found, **values_of(effect(places=(1, 4))))
     assert "r0, the best run by the final grades, is between places 1 and 4 of 10" in words
     assert "on place 9 by the first assessor of each pair, on place 2 by the second assessor of each pair." in words
     assert "The grades of the second assessor of each pair reverse 2 significant differences." in words
     assert "stays first in the middle 95% of the choices." in sentence(
-        "effect.changes", changes=order_changes(effect()), **values_of(effect())
+        "effect.changes", changes=OrderChanges(effect()), **values_of(effect())
     )
 
 

@@ -1,7 +1,5 @@
 """What the report concludes from the runs: which differences hold, who is not better than chance, what to do next."""
 
-from __future__ import annotations
-
 import itertools
 from types import SimpleNamespace
 from typing import Any, get_args

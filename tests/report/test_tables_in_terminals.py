@@ -1,7 +1,5 @@
 """Tables at the width of a terminal: one table, several, or blocks of lines; where words break, and what is right."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report import terminal

@@ -1,7 +1,5 @@
 """The tables of runs: their order and letters, every measure, each query, and what was measured before a top-up."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from types import SimpleNamespace

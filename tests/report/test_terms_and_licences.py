@@ -1,7 +1,5 @@
 """Under which terms a collection goes out, how a licence is named, and how words stand in Markdown and YAML."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from typing import Any

@@ -1,7 +1,5 @@
 """The training, hidden gold and the sub-study in the appendix, each only if something of it is on record."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any

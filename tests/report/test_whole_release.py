@@ -1,7 +1,5 @@
 """All parts of a release together: rebuilt byte for byte, without a trace of the people behind the pseudonyms."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace
@@ -9,7 +7,7 @@ from dataclasses import replace
 import pytest
 from annot.formats.beir import beir_paths, fields_of, module_name, write_beir, write_irds
 from annot.formats.trec import write_qrels
-from annot.publishing.release.leaks import Secret, leaks
+from annot.publishing.release.leaks import leaks
 from annot.publishing.release.prose import croissant, dataset_card, datasheet_html, datasheet_markdown, release_tables
 from annot.publishing.release.released_files import bundle
 from annot_csfcube.files import Material, write_csfcube
@@ -18,12 +16,12 @@ from demo_collection import demo_material, demo_qrels
 
 CONTACT = "help@collection.example"
 SECRETS = (
-    Secret("e-mail", "ada.planter@judges.example"),
-    Secret("e-mail", "jo@judges.example"),
-    Secret("name", "Ada Planter"),
-    Secret("token", "0123456789abcdef0123456789abcdef01234567"),
-    Secret("studio id", "4711"),
-    Secret("studio address", "http://studio.judges.example:8080"),
+    ("e-mail", "ada.planter@judges.example"),
+    ("e-mail", "jo@judges.example"),
+    ("name", "Ada Planter"),
+    ("token", "0123456789abcdef0123456789abcdef01234567"),
+    ("studio id", "4711"),
+    ("studio address", "http://studio.judges.example:8080"),
 )
 
 
@@ -50,10 +48,7 @@ def whole(material: Material) -> dict[str, bytes]:
     ]
     sheet = datasheet_markdown(facts, {"maintenance.contact": CONTACT}, overrides=None)
     module = write_irds(
-        name=facts.collection.name,
-        title=facts.collection.title,
-        language=facts.collection.language,
-        topic_language=facts.collection.language_of_topics,
+        facts.collection,
         fields=fields,
         files=beir,
         docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),

@@ -1,7 +1,5 @@
 """Reusability on made studies whose truth is known, and against plain loops."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from statistics import mean, stdev

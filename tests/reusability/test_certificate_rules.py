@@ -1,7 +1,5 @@
 """The rule of the certificate, and the judged shares of runs, on figures made by hand."""
 
-from __future__ import annotations
-
 from statistics import mean
 
 import pytest

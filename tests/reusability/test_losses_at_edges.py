@@ -1,7 +1,5 @@
 """Losses of a few papers: where an interval, a rank and the papers needed begin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """What a method found that no other had, and what its score loses without it, counted by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A study at a stage of its rounds, and a Label Studio in memory: each test has both for itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,11 +1,13 @@
 """Adjudication and what comes after it: disputes out, decisions back, grades that change, pairs that are returned."""
 
-from __future__ import annotations
-
 import pytest
+from annot.base.records import Assessor, Assignment
 from annot.judging.exchange.audit import audit
+from annot.judging.plan_on_record import record_plan
 from annot.labelstudio.tasks import opinions_in, pair_key
 from annot.steps import changes
+from annot.store import people
+from annot.store.answers import ADJUDICATIONS
 from annot.store.database import open_store
 from annot.study.outcome import changed_after_adjudication
 from studio_in_memory import Killed
@@ -173,3 +175,23 @@ def test_grades_two_apart_need_a_cause_and_a_reason_and_grades_one_apart_do_not(
     judged.pull()
     judged.push("adjudication")
     assert with_needs(judged) == set()
+
+
+def test_a_decision_keeps_whose_grades_its_task_showed_whatever_is_planned_and_set_later(settled: World) -> None:
+    def decisions() -> list[tuple[str, tuple[str, ...], int]]:
+        with open_store(settled.ws.database_url) as store, store.read() as session:
+            return [(one.ratings, one.shown, one.revision) for one in ADJUDICATIONS.records(session)]
+
+    before = decisions()
+    assert [(ratings, {*shown}, revision) for ratings, shown, revision in before] == [("shown", {"a1", "a2"}, 1)] * 2
+    with settled.ws.writing() as session:
+        people.put_assessors(session, [Assessor("a3", "a3@example.org", adjudicator=False)])
+        more = [Assignment(*pair, "a3", place) for place, pair in enumerate(settled.pairs, start=1)]
+        record_plan(settled.ws, session, [*people.read_assignments(session), *more], per_pair=3)
+    settled.ws.settings_file.write_text(
+        settled.ws.settings_file.read_text().replace("per_pair = 2", "per_pair = 3").replace('"shown"', '"hidden"')
+    )
+    assert settled.ws.settings.adjudication.ratings == "hidden"
+    assert settled.pull("adjudication").assessors[0].changed == 0
+    assert decisions() == before
+    assert audit(settled.ws, advance=quietly).findings == ()

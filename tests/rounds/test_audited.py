@@ -1,7 +1,5 @@
 """An audit of a small study on its server: what is looked at, and each sign that it was not left alone."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a pull reads of a project: by whose accounts, since when, and what it tells the server afterwards."""
 
-from __future__ import annotations
-
 from annot.base.records import PairKey
 from annot.judging.exchange.collecting import lines_of
 from annot.judging.withdrawn import lines_withdrawn, withdrawn_of

@@ -1,7 +1,5 @@
 """A text that is corrected while people judge: no pair is judged on two versions, whatever comes in between."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Examples on the pages that people judge by: not from another field in silence, and none that gives a grade away."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

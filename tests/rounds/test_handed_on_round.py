@@ -1,7 +1,5 @@
 """What becomes of tasks that are in nobody's plan any more, and of answers that were given to them meanwhile."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Judging, out and back: what is sent, what comes, what counts."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import AnnotError
 from annot.judging.exchange.audit import audit
@@ -77,7 +75,11 @@ def test_a_project_that_was_deleted_is_made_again_with_its_open_tasks(sent: Worl
     assert "a1: the project is missing from the server" in pulled.notes[0]
     (row, _) = sent.push().projects
     assert (row.planned, row.sent, row.known) == (10, 6, 4)
-    assert "a1: 4 tasks not sent again: the answers are on record" in sent.push().notes
+    there = sent.tasks("a1")
+    again = sent.push()
+    assert "a1: 4 tasks not sent again: the answers are on record" in again.notes
+    # Open tasks stay for whoever is at work on them.
+    assert (again.projects[0].sent, again.projects[0].updated, sent.tasks("a1")) == (0, 0, there)
 
 
 def test_what_somebody_else_answers_or_changes_does_not_count(sent: World) -> None:
@@ -95,6 +97,9 @@ def test_what_somebody_else_answers_or_changes_does_not_count(sent: World) -> No
         "1 annotation not counted: last changed by another account, not by its author",
         "1 annotation not counted: no grade",
         "1 annotation not counted: skipped",
+        "without an answer that counts: "
+        + "; ".join(" ".join(pair) for pair in sent.pairs[:3])
+        + ", and 1 more; Label Studio asks again once you have deleted their annotations there",
     ]
 
 

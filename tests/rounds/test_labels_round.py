@@ -1,7 +1,5 @@
 """The round in which people correct sentence labels: who gets which abstract, and what comes back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A paper in another language than its collection: how its record is kept, and how screens and pages name it."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

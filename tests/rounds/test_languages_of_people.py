@@ -1,7 +1,5 @@
 """People who judge in other languages: what is sent, what is read back, and what changes on the second day."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 from typing import Any

@@ -1,7 +1,5 @@
 """What each grade means: a list on the page of the facet, shown on the screen, and changed with the page."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Changes of what people are shown, in orders that nobody plans: backups, repeats, other rounds, two at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

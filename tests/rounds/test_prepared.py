@@ -1,10 +1,7 @@
 """What a push is about to send, from the records alone: to whom, which pairs, and in which round."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
@@ -165,9 +162,6 @@ def test_an_adjudicator_sees_the_grades_only_if_they_are_shown(judged: Workspace
     ws = judged.replaced("adjudication", ratings=ratings)
     (one,) = judging.adjudication_outgoing_of(ws)
     assert (len(one.tasks), len(one.opinions)) == (8, shown)
-    project: Any = type("Of", (), {"assessor": "j1", "server": "one"})
-    decided = judging._sourced(ws, reading((P1, "d08"), 2), project, planned={(P1, "d08"): ("a1", "a2")}).record
-    assert (decided.ratings, sorted(decided.shown)) == (ratings, ["a1", "a2"] if shown else [])
 
 
 def test_a_decision_keeps_its_pair_with_who_made_it(judged: Workspace) -> None:

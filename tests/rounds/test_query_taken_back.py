@@ -1,7 +1,5 @@
 """A query that was sent by mistake is taken back from servers, plan and pools while nobody has answered it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers faster than anyone can read: held keys are found, and ordinary people are not, however fast they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

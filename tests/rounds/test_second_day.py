@@ -1,7 +1,5 @@
 """The second day: a command twice, two at once, in the wrong order, and after a person left or deleted something."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pages of what a person decided so far: what is on them, when a query is, and that nothing of others ever is."""
 
-from __future__ import annotations
-
 import re
 import stat
 from collections.abc import Mapping

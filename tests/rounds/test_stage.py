@@ -1,7 +1,5 @@
 """The facts on which the next step depends, each from a study whose records are counted by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who is in training, whose screens are old and what is made of the grades: facts of a study counted by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Topics that are texts, from the plan to the grades, on a server in memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A push of training: what people would read in place of a reason is refused before anything is sent."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Gold

@@ -1,7 +1,5 @@
 """Qrels of each version of a corpus, and documents that are withdrawn while people judge."""
 
-from __future__ import annotations
-
 import csv
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Pulling again and again: only what has changed is brought back, and nothing that comes late is missed."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from annot.judging.exchange.collecting import PullCursor

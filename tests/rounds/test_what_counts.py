@@ -1,7 +1,5 @@
 """What people were sent counts: grades and facets changed in annot.toml afterwards, by every command that uses them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

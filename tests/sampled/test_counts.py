@@ -1,7 +1,5 @@
 """How many documents of sampled pools have a grade: without bias, within what is possible, whole if all is drawn."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Estimates from a sample of pairs: today's figures where all is judged, without bias where it is not."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Iterator, Mapping

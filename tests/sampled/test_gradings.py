@@ -1,7 +1,5 @@
 """Many gradings of the same drawn pairs: each is measured as an evaluation by its grades would be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from annot.base.errors import InputError

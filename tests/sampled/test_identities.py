@@ -1,7 +1,5 @@
 """What holds of every measure, and so of every estimate of it: its range, and what some rankings must reach."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

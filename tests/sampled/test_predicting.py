@@ -1,7 +1,5 @@
 """Grades are predicted from rankings and from other topics alone."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

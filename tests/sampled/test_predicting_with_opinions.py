@@ -1,7 +1,5 @@
 """A model's opinion predicts grades besides the rankings: calibrated on other topics, and without bias."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

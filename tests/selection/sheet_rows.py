@@ -1,7 +1,5 @@
 """Rows of a sheet of query papers, and their parts."""
 
-from __future__ import annotations
-
 from annot.base.settings import Settings
 from annot.pools.selection import SheetRow
 

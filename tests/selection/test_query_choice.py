@@ -1,7 +1,5 @@
 """The even choice of query papers from a sheet."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """The sample of query papers, by period."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

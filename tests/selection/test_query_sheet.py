@@ -1,7 +1,5 @@
 """The sheet of query papers, as it is written and read."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Answers that were withdrawn count again by the lead's word, and the pairs that most systems get wrong come first."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

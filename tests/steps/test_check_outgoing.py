@@ -1,7 +1,5 @@
 """Before a push, the order of what is new to each person is checked: it must not follow how the pool was drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A backup copies the projects of the study on its servers: what is copied, what is not, and what was not pulled."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

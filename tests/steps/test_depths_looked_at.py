@@ -1,7 +1,5 @@
 """Pools by several depths, counted by hand on rankings of ten documents, and what a design is played through with."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What forecasts of pools count: pairs, how alike the methods are, and whose the judgements would be."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Which examples an encoder of a study is trained on: none with a query paper, so many at most, the rest counted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Grades of another collection: which queries and pools they make, their folds, and what is noted of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The qrels: grades by query, the lead's word for incomplete pairs, and two files compared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

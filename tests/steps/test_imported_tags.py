@@ -1,7 +1,5 @@
 """Under which name a run may be imported, and which two runs may be of one system."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +33,6 @@ def imported(ws: Workspace, tag: str, *, first: int = 0, replace: bool = False, 
         ws, [file], tag=tag, meta=None, facet=None, rules=rules, distances=False, replace=replace,
         dry_run=False, **wanted,
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("tag", ["a b", "", "-a", "../a", "a/b"])
-def test_a_tag_is_one_word_that_can_be_a_file(ws: Workspace, tag: str) -> None:
-    with pytest.raises(InputError, match="expected letters, digits"):
-        imported(ws, tag)
 
 
 def test_the_name_of_a_run_made_here_is_taken_only_if_it_is_to_be_replaced(ws: Workspace) -> None:

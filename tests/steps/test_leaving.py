@@ -1,7 +1,5 @@
 """Who leaves keeps what they answered; their open pairs go on, and what was put before them again is taken back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

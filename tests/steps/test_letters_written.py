@@ -1,7 +1,5 @@
 """What a letter says of the server, the account, the work and publication, and to which file it goes."""
 
-from __future__ import annotations
-
 import stat
 import tarfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the doctor says of disk, Python, server and files: each limit from both of its sides."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from pathlib import Path
 

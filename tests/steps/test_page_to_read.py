@@ -1,7 +1,5 @@
 """What the page for reading says of a study that is still being judged, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

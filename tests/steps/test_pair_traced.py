@@ -1,7 +1,5 @@
 """The parts of a pair's story: where it stands, what counts, what an adjudicator saw, and how it came into the pool."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

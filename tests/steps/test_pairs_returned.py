@@ -1,7 +1,5 @@
 """A pair goes back to its assessor with a reason: what is refused, what is noted, and what becomes of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Papers of libraries and databases: each is kept once, is known by all its ids, and cites by any of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

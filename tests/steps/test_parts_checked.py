@@ -1,7 +1,5 @@
 """What a check says of each part, and what a release lacks."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What people wrote and were taught: comments, gold pairs, hidden pairs, the meeting, the sub-study, the status."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """People join, come back and change their account; two never share one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A person's account on a server: what is said of it when they join, whose server an address is, and who leaves it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A design is forecast from pairs that two people judged; one person alone a pair is pilot enough for teams of one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

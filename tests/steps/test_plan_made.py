@@ -1,12 +1,10 @@
 """The plan by its steps: what a share may be, who has too many hours, what is planned, and what can be taken back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Assignment
+from annot.base.records import Assessor, Assignment
 from annot.judging.pool_samples import documents_to_plan
 from annot.steps import plan
 from annot.steps.plan import Load, PlanSummary
@@ -46,8 +44,6 @@ def study(folder: Path, stage: str, *, judged: int = 0) -> Workspace:
 
 def with_people(ws: Workspace, **left: str) -> Workspace:
     """a1, a2 and a3, who judge, and j1, who settles."""
-    from annot.base.records import Assessor
-
     with ws.writing() as session:
         people.put_assessors(session, [Assessor(name, None, name == "j1") for name in ("a1", "a2", "a3", "j1")])
         for name, at in left.items():
@@ -87,6 +83,20 @@ def test_an_adjudicator_has_pairs_only_if_they_may(tmp_path: Path) -> None:
     ws = with_people(study(tmp_path, "pooled"), a2=RECORDED, a3=RECORDED).replaced("judging", repeats=0.0)
     make(ws.replaced("adjudication", adjudicator_may_assess=True))
     assert assigned(ws) == {"a1": 40, "a2": 0, "a3": 0, "j1": 40}
+
+
+def test_an_assessor_who_becomes_adjudicator_keeps_their_pairs_and_gets_no_new_ones(tmp_path: Path) -> None:
+    ws = with_people(study(tmp_path, "pooled"), a3=RECORDED).replaced("judging", repeats=0.0, per_pair=1)
+    make(ws)
+    before = assigned(ws)["a1"]
+    assert 0 < before < 40
+    with ws.writing() as session:
+        people.put_assessors(session, [Assessor("a1", None, adjudicator=True)])
+        people.set_left(session, "a3", None)
+    make(ws.replaced("judging", per_pair=2))
+    assert assigned(ws)["a1"] == before
+    assert sum(assigned(ws).values()) == 80
+    assert plan.plan_on_record.check(ws).faults == ()
 
 
 def test_shares_are_remembered_and_have_to_be_of_people_of_the_study(tmp_path: Path) -> None:

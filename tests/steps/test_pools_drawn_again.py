@@ -1,7 +1,5 @@
 """Pools drawn, and drawn again: what is on record, what the command line changes, and which pools stay."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

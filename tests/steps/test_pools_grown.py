@@ -1,7 +1,5 @@
 """Papers added to pools: how deep a method goes, what its best share with the pool is, and what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

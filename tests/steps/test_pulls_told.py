@@ -1,7 +1,5 @@
 """Pulls again and again, and several rounds as one: what is shown, what is waited for, and what is said."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """A push goes part by part: whom it leaves out once their server is away, and when it is noted down as done."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

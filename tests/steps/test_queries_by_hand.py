@@ -1,7 +1,5 @@
 """Queries by hand and from samples: adding, listing, removing, test folds, and papers that cannot be drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where a report and a certificate go, what they are measured by, and how many runs the assessors' effect needs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

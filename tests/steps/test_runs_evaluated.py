@@ -1,7 +1,5 @@
 """Which runs are measured, in which conventions, when the result is kept, and what is the paper's to the last digit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

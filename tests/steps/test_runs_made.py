@@ -1,7 +1,5 @@
 """Runs that are made here: what a system is given to rank, what is kept of it, and whose name it may not take."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`cheap_label`: the opinion of a model predicts grades in a sampled study, where it cannot bias them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The share that hours or a budget allow, before anybody judges."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

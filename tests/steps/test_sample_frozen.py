@@ -1,7 +1,5 @@
 """The ranks that a sample was drawn by are frozen: pools may be ranked again, and what was changed is found."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

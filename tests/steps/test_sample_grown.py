@@ -1,7 +1,5 @@
 """A sample that grows: pools topped up after the draw, and a sample drawn beside pairs that were planned whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A plan of a sample: what is drawn is judged, a share only rises, and the rest is neither missing nor open."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,12 +70,6 @@ def test_the_plan_made_again_is_the_same_and_a_larger_share_keeps_every_pair(ws:
     assert len(drawn(ws)) == N * len(QUERIES)
     with pytest.raises(InputError, match=r"--sample 0.5: 1 of the pools are drawn already"):
         make(ws, 0.5)
-
-
-def test_a_plan_of_whole_pools_does_not_turn_into_a_sample(ws: Workspace) -> None:
-    make(ws)
-    with pytest.raises(InputError, match="240 pairs of whole pools are planned already"):
-        make(ws, 0.3)
 
 
 def test_queries_that_come_later_are_drawn_and_leave_the_others_as_they_are(ws: Workspace) -> None:

@@ -1,7 +1,5 @@
 """What else is told of a study of which a sample was judged: what is counted, how people agree, what never enters."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

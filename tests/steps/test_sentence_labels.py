@@ -1,7 +1,5 @@
 """Sentence labels: which models fit a study, how a model is trained, and how papers without labels leave."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Units for the servers of a study, checked by systemd itself, and the work of a night."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Small parts of the steps, each by itself: sizes in words, seeds, sheets, grades, folds, and records of a training."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -10,11 +8,10 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query
 from annot.base.settings import Settings
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.judgements_file import FileJudgement, columns_of
 from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.steps import changes, evaluate, imports, run, setup, vectors
-from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
 from annot_systems import encoder_training
 from annot_systems.training_loop import Length, Point
@@ -56,7 +53,14 @@ def test_memory_without_a_number_or_a_unit_is_refused(text: str) -> None:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("tag", "fits"), [("a" * 100, True), ("a" * 101, False), ("1.a_b+c@d-e", True), ("_a", False)])
+@pytest.mark.parametrize(
+    ("tag", "fits"),
+    [
+        ("a" * 100, True),
+        ("1.a_b+c@d-e", True),
+        *((tag, False) for tag in ("a" * 101, "_a", "a b", "", "-a", "../a", "a/b")),
+    ],
+)
 def test_a_tag_has_a_hundred_characters_at_most(tag: str, fits: bool, tmp_path: Path) -> None:
     ws = Workspace(tmp_path, Settings())
     if fits:
@@ -73,18 +77,6 @@ def test_a_seed_is_a_whole_number_or_none() -> None:
             run._seed(wrong)
 
 
-def stored(tag: str, system: str, seed: int | None, file: str) -> StoredRun:
-    return StoredRun(tag, "import", {"system": system, "seed": seed, "files": {"f": file}}, "x")
-
-
-def test_two_runs_of_a_system_differ_in_seed_and_files() -> None:
-    new = stored("s-2", "s", 2, "two")
-    run._check_seeds(new, [stored("s-2", "s", 2, "two"), stored("t", "t", 2, "two"), stored("s-1", "s", 1, "one")])
-    for other in (stored("s-1", "s", 2, "one"), stored("s-1", "s", 1, "two")):
-        with pytest.raises(InputError, match="s-1"):
-            run._check_seeds(new, [other])
-
-
 def test_a_ranked_pool_goes_by_the_paper_and_the_facet() -> None:
     names, known = ("p1", "p2-method"), {"p2-method"}
     assert [run._query_id(name, None, known) for name in names] == ["p1", "p2-method"]
@@ -99,9 +91,9 @@ def graded(grade: int | None, line: int = 1) -> FileJudgement:
 
 
 def test_grades_are_those_of_the_scale() -> None:
-    imports._check_grades([graded(0), graded(3)], 4, name="f")
+    imports._check_grades(columns_of([graded(0), graded(3)]), 4, name="f")
     with pytest.raises(InputError) as error:
-        imports._check_grades([graded(-1, 1), graded(4, 2), graded(None, 3), graded(3, 4)], 4, name="f")
+        imports._check_grades(columns_of([graded(-1, 1), graded(4, 2), graded(None, 3), graded(3, 4)]), 4, name="f")
     assert [fault.partition(": ")[0] for fault in error.value.faults] == ["f:1", "f:2", "f:3"]
     assert all(fault.endswith("expected 0 to 3") for fault in error.value.faults)
 

@@ -1,7 +1,5 @@
 """A study made and filled: folders and settings, files of papers and of citations, and a release of CSFCube."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A study back from its backup: what is in the way, what is moved, and where its database may be."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Which options of `annot studio up` fit which mode; the server itself is not started."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The sub-study is drawn once: the same options again draw nothing, others replace it, and a dry run keeps nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A training of an encoder from its examples to its folder; the model itself is a stand-in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """Vectors from files: which rows are kept, which sets there are, and which weights an encoder's name means."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who gets a letter in which role, how much work it names, and in which words it says the time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The same tests on SQLite and on a real PostgreSQL server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Records that the tests of the store write: queries, people, a pool, a judgement and a plan."""
 
-from __future__ import annotations
-
 from annot.base.records import Assessor, Draw, Judgement, Pool, PoolEntry, Query
 from annot.store import pools
 from annot.store.answers import JUDGEMENTS, SourcedJudgement

@@ -1,7 +1,5 @@
 """Errors of the database name the statement, not its values: these may be the words of an assessor."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The corpus at a URL: workers read the same papers there, and never other ones."""
 
-from __future__ import annotations
-
 import fcntl
 import tempfile
 import threading

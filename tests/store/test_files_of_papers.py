@@ -1,7 +1,5 @@
 """Files of the corpus, row by row: removal of papers, the next name, and the hash of the papers."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Opinions of models: tables of their own, from which answers come back as they came."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

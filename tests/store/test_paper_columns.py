@@ -1,7 +1,5 @@
 """Reading papers by columns gives the same as reading them one by one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow.parquet

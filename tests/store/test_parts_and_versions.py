@@ -1,7 +1,5 @@
 """Names of the corpus's parts, the version of a database, and labels that replace others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

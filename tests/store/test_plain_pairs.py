@@ -1,7 +1,5 @@
 """Pairs that the database counts: together with the outcome of the others they are the outcome of all."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import product

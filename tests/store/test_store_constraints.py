@@ -1,7 +1,5 @@
 """Rules that the database itself keeps, for every program that writes to it."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Opening the store: new databases, refusals, and transactions that are kept as a whole or not at all."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """The database as lines of JSON: it comes back unchanged, on the same kind of database and on the other."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

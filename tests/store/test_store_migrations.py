@@ -1,7 +1,5 @@
 """A migration: one transaction, and the append-only tables stay so for everyone else."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

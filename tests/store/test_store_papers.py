@@ -1,7 +1,5 @@
 """The corpus in Parquet: papers come back as they went in, whole or not at all, however they lie in files."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

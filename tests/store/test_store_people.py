@@ -1,7 +1,5 @@
 """People, their plan, their notices, and their tasks: each change touches its own rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

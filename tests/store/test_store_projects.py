@@ -1,7 +1,5 @@
 """People, the plan, projects, tasks, splits, runs and imports come back from both databases."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import StoreError
 from annot.base.records import Assignment, PairKey

@@ -1,7 +1,5 @@
 """Facet labels, queries and pools come back from both databases; the same content twice changes nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

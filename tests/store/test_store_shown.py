@@ -1,7 +1,5 @@
 """Versions of all content that people were shown, and the display of each task when it was answered."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Many rows go with one statement: with one for each, a large study would take minutes instead of seconds."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

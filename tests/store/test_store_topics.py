@@ -1,7 +1,5 @@
 """Topics that are texts come back from both databases; a topic with judgements does not change."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import WHOLE, Query, Topic

@@ -1,7 +1,5 @@
 """Questions and answers outside the collection: kept apart, in order, and guarded once they were sent."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import Assignment, Gold, Judgement, PairKey

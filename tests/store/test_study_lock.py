@@ -1,7 +1,5 @@
 """The lock of a study: one holder at a time, named to those who come meanwhile, and gone when the holder dies."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import multiprocessing

@@ -1,7 +1,5 @@
 """Every table as it is declared, compared with the tables that the migrations make."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

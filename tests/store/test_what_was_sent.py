@@ -1,7 +1,5 @@
 """Tasks that were sent and their people, the content of a project, and the one secret, on a database of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Mark of the rows in a database on a server: any changed row gives another mark."""
 
-from __future__ import annotations
-
 import pytest
 from annot.store.database import Store, open_store
 from annot.study.provenance import read_states, written_mark

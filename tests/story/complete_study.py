@@ -1,7 +1,5 @@
 """A complete study on a server in memory, which can be set back to how it was, and what counts in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What several stories share: a complete study, made once, and a server that is quick where none has to be real."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A proxy before the tests' Label Studio, through which one chosen request goes wrong."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 With a server of the tests, only those that are killed are processes of their own: a start takes longer than the work.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

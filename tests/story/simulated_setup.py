@@ -1,7 +1,5 @@
 """What a simulated study is made of: the demonstration's papers, queries with pools of a wanted size, people, gold."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,7 +1,5 @@
 """A study from its first command to its qrels, event by event, as a lead and simulated people live through it."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

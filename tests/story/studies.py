@@ -50,8 +50,6 @@ TOKENS: dict[tuple[Path, str], str] = {}
 """By server (its folder) and person: logging in costs the server half a second each time."""
 
 PEOPLE = (("a1", False), ("a2", False), ("j1", True))
-NAMES = (*(name for name, _ in PEOPLE), "j2")
-"""A second adjudicator joins where a test adds one."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Training: batch by batch, gold shown after each, and what is changed then is too late."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Two processes at one study in the same second: each task is sent once, and both are told the truth."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """The audit finds every planted breach, and nothing in a study that was judged as planned."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,8 +1,6 @@
 """What people and servers do to a study under way: answers changed, deleted, skipped, spoilt; tasks, accounts and the
 server itself gone and back; another study of the same name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

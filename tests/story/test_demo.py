@@ -3,8 +3,6 @@
 Killed half-way and run again: `test_demo_again.py`, on a server in memory.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The demonstration killed while people judge and run again: on a server in memory, in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

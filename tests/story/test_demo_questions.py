@@ -1,7 +1,5 @@
 """The demonstration of questions, the whole way on a server in memory, and once more."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

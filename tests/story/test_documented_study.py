@@ -3,8 +3,6 @@
 On a real one the demonstration goes the same way: `test_demo.py`.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The server is lost with everything on it: the restored study goes on, on an empty one, and nobody is asked twice."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Every event is done to judgements or decisions on a server in memory, which is s
 each; what counts is read afterwards from the store, as every figure is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

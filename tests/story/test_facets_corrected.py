@@ -1,7 +1,5 @@
 """Labels of query papers corrected by keyboard alone in Label Studio, and what becomes of the queries."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A matrix of faults and commands against a server in memory, behind a proxy. Each
 those that the command makes.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 ANNOT_PICTURES=FOLDER does it in four languages, and keeps pictures of the pages.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A pair that somebody has half answered in a browser when the lead changes what people see: what stays, what goes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

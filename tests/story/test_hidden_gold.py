@@ -1,7 +1,5 @@
 """Settled pairs hidden in the stream of somebody who does not know them, on a real Label Studio."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Commands killed with SIGKILL at random moments and run again: no task doubled, none missing, nothing half-written."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Each moment loses it anew, and the story goes on with what was restored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ a pair goes back, a pool grows, a setting changes, a file is deleted, an answer 
 the commands leads back to the end. The people judge and settle on a real Label Studio.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import shlex

@@ -1,7 +1,5 @@
 """A server that stops and comes back, another server, and an account that is gone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A study whose papers are known by their DOIs, with the signs that DOIs have, from a library's file to the release."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,8 +1,6 @@
 """People come, leave and are replaced while a study runs on a real server: nothing answered is lost, every pair has its
 people, and everybody's tasks stand in the order of the plan and say so."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

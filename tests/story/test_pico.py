@@ -1,7 +1,5 @@
 """A study with labels of its own: a made-up PICO corpus from the first paper to the release, on a server in memory."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Hidden repeats: asked again unannounced, pulled back, told apart from the judgements."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """A Label Studio for each person: two assessors and an adjudicator on three servers, one of them away at times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -199,4 +197,4 @@ def secret_texts(study: Study) -> set[str]:
     """What a release of the study is searched for."""
     snapshot_of_study, records = read_for_release(study.workspace, None)
     assert of_report.Study(snapshot_of_study).isolation == "server"
-    return {secret.value for secret in secrets_of(snapshot_of_study, records, environ={}, allowed=())}
+    return {value for _, value in secrets_of(snapshot_of_study, records, environ={}, allowed=())}

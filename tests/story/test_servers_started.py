@@ -1,7 +1,5 @@
 """A real Label Studio for each person, started by one command: each at its own address, which it keeps."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from contextlib import closing

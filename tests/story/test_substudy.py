@@ -1,7 +1,5 @@
 """The sub-study on a real Label Studio: abstracts first, full texts then, and nothing of it in the collection."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 It is `benchmarks/whole_study.py` at its smallest size, with a server in memory.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

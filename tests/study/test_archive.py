@@ -1,7 +1,5 @@
 """Archive of a backup: packed files come back byte for byte, and files outside its manifest are refused."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,8 +1,6 @@
 """Folder of a study: its files, the names it may have outside it, its guidelines, and the provenance of its
 products."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace

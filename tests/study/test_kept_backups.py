@@ -1,7 +1,5 @@
 """Backups that are taken by themselves, on a study with nothing in it but its database."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Studies that tests share: one process copies a study while another has its database open."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

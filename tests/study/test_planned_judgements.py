@@ -1,7 +1,5 @@
 """Planned judgements less those that count, in every state of a small plan."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

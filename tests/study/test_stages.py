@@ -1,7 +1,5 @@
 """Stages: the work of a command is inside `.annot/`, and is removed when the command ends or is killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

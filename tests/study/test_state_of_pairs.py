@@ -1,7 +1,5 @@
 """States of a pair: who settles it, when a decision still counts, and the files about it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

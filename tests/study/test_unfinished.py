@@ -1,7 +1,5 @@
 """Every pair without a final grade is named with the reason, and `--partial` lets it pass."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Adjudication, Assignment, Judgement, PairReturn

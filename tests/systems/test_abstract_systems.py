@@ -1,7 +1,5 @@
 """Systems of one vector for a paper, with vectors small enough to check by hand."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

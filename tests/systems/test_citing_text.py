@@ -1,7 +1,5 @@
 """Full texts as S2ORC writes them: which papers each sentence or paragraph cites."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tokens of papers, alignment of sentences in training, and names of weights, without a model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """SciSearch without its network: the training and watched queries of each fold, and the record."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -15,7 +13,7 @@ from annot.base.settings import SystemSettings
 from annot.ranking.systems import known_systems
 from annot.ranking.systems.system import Features, PooledQuery, features_of
 from annot_systems import scisearch
-from annot_systems.scisearch import NetworkSettings, Pairs, balanced, rank_held_out, untrained
+from annot_systems.scisearch import Pairs, balanced, rank_held_out, untrained
 
 
 def queries(number: int) -> list[Query]:
@@ -41,7 +39,7 @@ class Network:
         monkeypatch.setattr(scisearch, "balanced", lambda pairs, seed: pairs)
         monkeypatch.setattr(scisearch, "train", self.train)
 
-    def train(self, pairs: Pairs, held_out: Pairs, learning: NetworkSettings) -> Any:
+    def train(self, pairs: Pairs, held_out: Pairs, **learning: Any) -> Any:
         self.seen.append(sorted(set(pairs.queries[:, 0].astype(int).tolist())))
         self.watched.append(sorted(set(held_out.queries[:, 0].astype(int).tolist())))
         self.grades.append(pairs.grades.tolist())
@@ -56,7 +54,7 @@ def test_a_quarter_of_the_training_queries_is_watched_and_one_at_least(
     every = queries(learned + 1)
     qrels = [Qrel(query.query_id, f"d{at}", at) for query in every for at in range(3)]
     documents = {query.query_id: ["d0", "d2"] for query in every}
-    found = rank_held_out(features(every), every, qrels, documents, NetworkSettings("nll", 4, 5), folds=[["q0-x"]])
+    found = rank_held_out(features(every), every, qrels, documents, loss="nll", grades=4, seed=5, folds=[["q0-x"]])
     assert {query: [doc.doc_id for doc in ranking] for query, ranking in found.items()} == {"q0-x": ["d2", "d0"]}
     (seen,), (held_out,) = network.seen, network.watched
     assert len(held_out) == watched
@@ -70,7 +68,7 @@ def test_what_is_watched_is_drawn_by_the_seed_and_the_number_of_the_fold(monkeyp
     qrels = [Qrel(query.query_id, "d1", 1) for query in every]
     documents = {query.query_id: ["d1"] for query in every}
     folds = [[f"q{at}-x" for at in some] for some in (range(4), range(4, 8))]
-    rank_held_out(features(every), every, qrels, documents, NetworkSettings("nll", 4, 9), folds=folds)
+    rank_held_out(features(every), every, qrels, documents, loss="nll", grades=4, seed=9, folds=folds)
     for number, fold in enumerate(folds, start=1):
         learned = [query.query_id for query in every if query.query_id not in fold]
         np.random.default_rng([9, number]).shuffle(learned)

@@ -1,7 +1,5 @@
 """Rankings by sentences: the comparisons, documents without a sentence, and the matches."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any

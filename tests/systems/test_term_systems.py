@@ -1,7 +1,5 @@
 """Systems of terms: the twins that see the whole query abstract, LSA's queries, and the figures of CSFCube."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args

@@ -1,7 +1,5 @@
 """Systems of terms on four short papers: the sentences that make the query, and the views of the others."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

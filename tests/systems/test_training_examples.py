@@ -1,7 +1,5 @@
 """Training examples of encoders: co-citations by reason, triplets, pairs, cloze, and their files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Folders of weights, settings of a training, and matrices that a system of terms needs."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import SimpleNamespace

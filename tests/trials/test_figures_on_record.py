@@ -1,7 +1,5 @@
 """A figure on record is read back as it was; counts and order of the assessors are those of the record."""
 
-from __future__ import annotations
-
 import pytest
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined

@@ -1,7 +1,5 @@
 """Which pairs a sub-study gets: on CSFCube's own grades, and on small studies."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Training, hidden gold and the sub-study from the records of a small study, counted by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Gold pairs, batches and the gate: what is drawn, in which order, and who passes."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
 from annot.base.errors import InputError
@@ -139,55 +139,32 @@ def as_seen(pair_html: str) -> tuple[str, str]:
     | Query: On bees
     | >> Bees & hives.
     """
-    reader = _Columns()
-    reader.feed(pair_html)
-    reader.close()
-    topic, document = ("\n".join(side) for side in reader.sides)
+    topic, document = map(_lines_of_side, pair_html.split('<div class="a-side ')[1:])
     return topic, document
 
 
-class _Columns(HTMLParser):
-    """Reads what `annot.labelstudio.tasks` writes."""
+_SHOWN = re.compile(
+    r'<h2[^>]*>(?P<title>.*?)</h2>|<p class="a-s(?P<mark> a-hit)?"[^>]*>(?P<sentence>.*?)</p>'
+    r'|<summary[^>]*>(?P<label>Narrative)</summary>|<div class="a-none"[^>]*>(?P<none>.*?)</div>',
+    re.DOTALL,
+)
+"""Texts of a column that `annot.labelstudio.tasks` writes, in which no text of a paper can have a tag."""
 
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.sides: list[list[str]] = []
-        self._begins, self._text, self._none = QUOTE, "", ""
-        self._in_none = False
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        names = (dict(attrs).get("class") or "").split()
-        if "a-side" in names:
-            self.sides.append([])
-            self._none = ""
-        elif tag in ("h2", "p", "summary") or "a-none" in names:
-            self._begins, self._text = MARKED if "a-hit" in names else QUOTE, ""
-            self._in_none = "a-none" in names
-        elif tag == "mark":
-            self._text += "**"
-
-    def handle_data(self, data: str) -> None:
-        self._text += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "mark":
-            self._text += "**"
-        elif tag == "span":
-            self._text += ":"
-        elif tag in ("h2", "p"):
-            self._put(self._begins + self._text)
-        elif tag == "summary" and self._text == "Narrative":
-            self._put(f"{QUOTE}{self._text}:")
-        elif tag == "div" and self._in_none:
-            self._none, self._in_none = QUOTE + self._text, False
-        elif tag == "div" and self._none:
-            # The screen shows it where no sentence is marked.
-            if not any(line.startswith(MARKED) for line in self.sides[-1]):
-                self.sides[-1].insert(1, self._none)
-            self._none = ""
-
-    def _put(self, line: str) -> None:
-        self.sides[-1].append(cleaned(line))
+def _lines_of_side(side_html: str) -> str:
+    lines: list[str] = []
+    note = ""
+    for part in _SHOWN.finditer(side_html):
+        markup = re.sub("</?mark>", "**", part[part.lastgroup or 0]).replace("</span>", ":")
+        text = html.unescape(re.sub("<[^>]*>", "", markup))
+        if part["none"] is not None:
+            note = QUOTE + text
+        else:
+            lines.append(cleaned((MARKED if part["mark"] else QUOTE) + text + ":" * bool(part["label"])))
+    # The screen shows it if no sentence is marked.
+    if note and not any(line.startswith(MARKED) for line in lines):
+        lines.insert(1, note)
+    return "\n".join(lines)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

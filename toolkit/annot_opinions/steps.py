@@ -85,26 +85,9 @@ class AskedOpinion:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """Facts known before the first request."""
-
-    settings: OpinionSettings
-    record: AskedModel
-    prompts: Prompts
-    pairs: Sequence[Pair]
-    questions: Sequence[asking.ToAsk]
-    """Questions that are not answered yet."""
-    notes: Sequence[str]
-    longest: int
-    """Tokens of an answer, at most."""
-    early: str | None
-    """Reason for asking before people have judged, if it is to go on record."""
-
-
 def preview(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> Preview:
     """Preview of `ask`: one whole prompt, the requests, tokens and costs. Nothing is sent or put on record."""
-    ready = _prepared(ws, name, selection, before_judging=before_judging)
+    ready = _Prepared(ws, name, selection, before_judging=before_judging)
     settings, prompts = ready.settings, [ready.prompts.of(question.pair) for question in ready.questions]
     tokens_in, tokens_out = sum(map(asking.about_tokens, prompts)), len(prompts) * ready.longest
     return Preview(
@@ -141,7 +124,7 @@ def ask(
     Raises InputError if texts may not leave this machine, and if settings or prompts are not those of the
     answers on record; ModelError if the server cannot be used. Answers until then are on record.
     """
-    ready = _prepared(ws, name, selection, before_judging=before_judging)
+    ready = _Prepared(ws, name, selection, before_judging=before_judging)
     if ready.questions:
         on_record.check_leaving(ws, name, ready.settings.url, may_leave)
     with _alone(ws, name), ws.opened() as study:
@@ -216,45 +199,50 @@ def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) ->
         )
 
 
-def _prepared(ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> _Prepared:
-    with ws.reading() as session:
-        calls = stored.read_calls(session, name)
-        shown = display_parts(session, (call.shown_sha256 for call in calls))
-        waiting = waiting_pairs(session)
-        before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
-        gone = pools.withdrawn_ids(session)
-        gold = _staying(trials.read_gold(session), gone)
-        facets = {query.query_id: query.facet for query in pools.read_queries(session)}
-        settings = _settings_of(ws, name)
-        asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
-        early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
-        around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
-        recorded = content(session, {display["prompt"] for display in around.values()})
-    pairs = _staying(on_record.selected_pairs(ws, selection), gone)
-    examples = _examples_of(name, settings, before, gold, facets, pairs)
-    shown_as_examples = {example.pair for example in examples}
-    put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
-    pairs = [pair for pair in pairs if pair not in shown_as_examples | put_off]
-    bodies = {facet: recorded[display["prompt"]] for facet, display in around.items()}
-    prompts = Prompts(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
-    refuse_uncorrected(ws, prompts.material.papers.values())
-    record = AskedModel(
-        name,
-        settings.url,
-        settings.model,
-        {setting: getattr(settings, setting) for setting in FIXED},
-        prompts.frames,
-        tuple(sorted(shown_as_examples)),
-        moment_now(),
-    )
-    if before is not None:
-        _check_prompts(name, before, around, prompts)
-        frames = {**before.prompts, **prompts.frames}
-        record = record._replace(prompts=frames, since=before.since, early=before.early)
-    with ws.reading() as session:
-        questions = _open_questions(session, pairs, settings, calls, prompts)
-    notes = [*_notes_on_texts(put_off, questions, calls)]
-    return _Prepared(settings, record, prompts, pairs, questions, notes, asking.longest_answer(settings, calls), early)
+class _Prepared:
+    """Facts known before the first request. questions: those that are not answered yet. longest: tokens of an answer,
+    at most. early: the reason for asking before people have judged, if it is to go on record."""
+
+    def __init__(self, ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> None:
+        with ws.reading() as session:
+            calls = stored.read_calls(session, name)
+            shown = display_parts(session, (call.shown_sha256 for call in calls))
+            waiting = waiting_pairs(session)
+            before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
+            gone = pools.withdrawn_ids(session)
+            gold = _staying(trials.read_gold(session), gone)
+            facets = {query.query_id: query.facet for query in pools.read_queries(session)}
+            self.settings = settings = _settings_of(ws, name)
+            asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
+            self.early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
+            around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
+            recorded = content(session, {display["prompt"] for display in around.values()})
+        pairs = _staying(on_record.selected_pairs(ws, selection), gone)
+        examples = _examples_of(name, settings, before, gold, facets, pairs)
+        shown_as_examples = {example.pair for example in examples}
+        put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
+        pairs = [pair for pair in pairs if pair not in shown_as_examples | put_off]
+        bodies = {facet: recorded[display["prompt"]] for facet, display in around.items()}
+        self.prompts = prompts = Prompts(ws, pairs, template=settings.template, gold=examples, recorded=bodies)
+        refuse_uncorrected(ws, prompts.material.papers.values())
+        record = AskedModel(
+            name,
+            settings.url,
+            settings.model,
+            {setting: getattr(settings, setting) for setting in FIXED},
+            prompts.frames,
+            tuple(sorted(shown_as_examples)),
+            moment_now(),
+        )
+        if before is not None:
+            _check_prompts(name, before, around, prompts)
+            frames = {**before.prompts, **prompts.frames}
+            record = record._replace(prompts=frames, since=before.since, early=before.early)
+        with ws.reading() as session:
+            self.questions = _open_questions(session, pairs, settings, calls, prompts)
+        self.record, self.pairs = record, pairs
+        self.notes = [*_notes_on_texts(put_off, self.questions, calls)]
+        self.longest = asking.longest_answer(settings, calls)
 
 
 def _staying(rows: Iterable[Any], gone: Collection[str]) -> list[Any]:

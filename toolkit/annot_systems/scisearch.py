@@ -45,22 +45,11 @@ Score = Callable[[Matrix, Matrix], Array]
 """The expected grade of pairs of vectors: continuous, so that ties are rare; the usual rule breaks them."""
 
 
-class NetworkSettings(NamedTuple):
-    """Settings of the training of a network."""
-
-    loss: Loss
-    grades: int
-    """Number of grades."""
-    seed: int
-    """Seed of weights and batches."""
-
-
-def train(pairs: Pairs, held_out: Pairs, learning: NetworkSettings) -> Score:
+def train(pairs: Pairs, held_out: Pairs, *, loss: Loss, grades: int, seed: int) -> Score:
     """Train until the loss on `held_out` has not fallen for `PATIENCE` epochs; the weights of the best epoch score.
 
-    pairs: already balanced (`balanced`).
+    pairs: already balanced (`balanced`). grades: their number. seed: of weights and batches.
     """
-    loss, grades, seed = learning
     generator = torch.Generator().manual_seed(seed)
     model = _network(pairs.queries.shape[1], grades, generator)
     optimiser = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
@@ -190,11 +179,12 @@ class SciSearchSystem(system.System):
             raise MissingInput(
                 f"{self.name}: found no final grades, expected some to learn from", hint="make them with `annot qrels`"
             )
-        learning = NetworkSettings(self.loss, grades.count, grades.seed)
         facts |= {"loss": self.loss, "seed": grades.seed}
         folds, drawn_now = grades.folds(queries)
         facts |= _training_overlaps(grades, queries, folds, documents)
-        rankings = rank_held_out(features, queries, judged, documents, learning, folds=folds)
+        rankings = rank_held_out(
+            *(features, queries, judged, documents), folds=folds, loss=self.loss, grades=grades.count, seed=grades.seed
+        )
         return system.RankedPools(rankings, {**facts, "folds": folds, "drawn": drawn_now})
 
     def index_methods(self, settings: SystemSettings) -> Sequence[str]:
@@ -245,21 +235,23 @@ def rank_held_out(
     queries: Sequence[Query],
     qrels: Sequence[Qrel],
     documents: Documents,
-    learning: NetworkSettings,
     *,
     folds: Sequence[Sequence[str]],
+    loss: Loss,
+    grades: int,
+    seed: int,
 ) -> dict[str, Ranking]:
     """Rank each fold by a network that was trained on the others, one for each facet. folds: query ids."""
     rankings: dict[str, Ranking] = {}
     for number, fold in enumerate(folds, start=1):
         for facet, tested in by_facet(queries, fold).items():
             learned = [query.query_id for query in learned_from(queries, fold, facet)]
-            np.random.default_rng([learning.seed, number]).shuffle(learned)
+            np.random.default_rng([seed, number]).shuffle(learned)
             watched = set(learned[: max(1, round(WATCHED_SHARE * len(learned)))])
             training = [qrel for qrel in qrels if qrel.query_id in learned and qrel.query_id not in watched]
             watching = [qrel for qrel in qrels if qrel.query_id in watched]
-            pairs = balanced(_pairs(features, training), seed=learning.seed)
-            score = train(pairs, _pairs(features, watching), learning)
+            pairs = balanced(_pairs(features, training), seed=seed)
+            score = train(pairs, _pairs(features, watching), loss=loss, grades=grades, seed=seed)
             rankings |= _ranked(features, score, {query.query_id: documents[query.query_id] for query in tested})
     return rankings
 

@@ -1,7 +1,5 @@
 """A workspace or a database that cannot be used: every command says so, and changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 

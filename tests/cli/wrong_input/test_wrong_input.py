@@ -1,7 +1,5 @@
 """Wrong input for every command: one clear message, the exit code of the README, and nothing changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path

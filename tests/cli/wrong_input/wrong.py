@@ -1,7 +1,5 @@
 """One wrong input, and what must come of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path

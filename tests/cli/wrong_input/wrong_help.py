@@ -1,43 +1,22 @@
 """Wrong input for the commands of Help."""
 
-from __future__ import annotations
-
 from spoiling import replace, write
 from usual import isolated
 from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
-    "studio up: one port for everybody": Wrong(
-        "studio up", "--port 8090", ("--port cannot be used",), "planned", isolated
-    ),
     "studio up: a server each for nobody": Wrong(
         "studio up", "", ("no assessors yet", "annot assessor add"), "made", isolated
     ),
     "doctor: an option that is none": Wrong("doctor", "--fix", ("No such option: --fix",)),
-    "studio up: no Label Studio where it is said to be": Wrong(
-        "studio up",
-        "",
-        ("ANNOT_STUDIO_VENV=nowhere: no bin/label-studio found in it", "pip install"),
-        exit_code=3,
-        environment={"ANNOT_STUDIO_VENV": "nowhere"},
-    ),
     "studio up: a port that is none": Wrong(
         "studio up", "--port 99999", ("less than or equal to 65535",), environment={"ANNOT_STUDIO_VENV": "nowhere"}
-    ),
-    "studio up: a domain that is none": Wrong(
-        "studio up", "--domain nowhere", ("--domain nowhere: expected a name such as",), "planned"
     ),
     "studio up: a database without a server for all": Wrong(
         "studio up",
         "--domain s.example.org --database postgresql://u:secret@h/d",
         ("--database can only be used with --shared",),
         "planned",
-    ),
-    "studio up: a password that is typed": Wrong(
-        "studio up",
-        "--domain s.example.org --shared --database postgresql://u:secret@h/d",
-        ("has a password", "PGPASSWORD"),
-        "made",
     ),
     "studio up: nobody to have a server": Wrong("studio up", "--domain s.example.org", ("no assessors yet",), "made"),
     "studio service: no domain": Wrong("studio service", "", ("no domain yet", "--domain"), "made"),
@@ -55,7 +34,6 @@ WRONG: dict[str, Wrong] = {
     "demo: another study's folder": Wrong(
         "demo", ".", ("found the study 'mine'",), spoil=replace("annot.toml", '"annot-demo"', '"mine"')
     ),
-    "demo: a folder of a study": Wrong("demo", "guidelines", ("guidelines: inside the study ",)),
     "demo: a folder that is in use": Wrong("demo", "../in-use", ("in-use: not empty",), spoil=write("../in-use/x", "")),
     "demo: a file": Wrong("demo", "papers.jsonl", ("papers.jsonl: ",)),
     "demo: papers over another file": Wrong(

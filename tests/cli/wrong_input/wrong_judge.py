@@ -1,7 +1,5 @@
 """Wrong input for the commands of Judge that plan, explain and follow the work."""
 
-from __future__ import annotations
-
 from spoiling import replace, sql, write
 from usual import isolated
 from wrong import NOWHERE, Wrong
@@ -16,20 +14,11 @@ WRONG: dict[str, Wrong] = {
     "assessor add: no name of this kind": Wrong("assessor add", "a/1 --account a@example.org", ("found 'a/1'",)),
     "assessor add: no e-mail address": Wrong("assessor add", "a1 --account ann", ("--account: expected an e-mail",)),
     "assessor add: no account": Wrong("assessor add", "a1", ("Missing option '--account'",)),
-    "assessor add: another one's account": Wrong(
-        "assessor add", "a9 --account a1@demo.example.org", ("already belongs to a1",), "planned"
-    ),
     "assessor add: server down": Wrong(
         "assessor add",
         f"a1 --account a@example.org --url {NOWHERE} --api-key not-a-real-token",
         (f"no server answers at {NOWHERE}",),
         exit_code=3,
-    ),
-    "assessor add: another account where answers stand": Wrong(
-        "assessor add",
-        "a1 --account b1@demo.example.org",
-        ("a1 has another account", "annot assessor change"),
-        "judged",
     ),
     "assessor list: surplus words": Wrong("assessor list", "a1", ("unexpected extra argument",)),
     "assessor change: unknown": Wrong(
@@ -40,12 +29,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "assessor change: the server of somebody unknown": Wrong(
         "assessor change", "a7", ("assessor 'a7': not known",), "planned", isolated
-    ),
-    "assessor change: none yet": Wrong(
-        "assessor change", "a1", ("no server is known for a1", "annot studio up"), "planned", isolated, exit_code=3
-    ),
-    "assessor change: no address": Wrong(
-        "assessor change", "a1 --server here", ("--server here: expected an address such as",), "planned", isolated
     ),
     "assessor change: no token": Wrong(
         "assessor change",
@@ -61,17 +44,7 @@ WRONG: dict[str, Wrong] = {
     "assessor leave: by themselves": Wrong(
         "assessor leave", "a1 --to a1", ("found the person who leaves, expected another",), "planned"
     ),
-    "assessor leave: by an adjudicator": Wrong(
-        "assessor leave", "a1 --to j1", ("an adjudicator, expected", "adjudicator_may_assess"), "planned"
-    ),
     "assessor leave: by somebody unknown": Wrong("assessor leave", "a1 --to a9", ("--to 'a9': not known",), "planned"),
-    "assessor leave: by somebody who left": Wrong(
-        "assessor leave",
-        "a1 --to a2",
-        ("--to a2: has also left", "annot assessor add"),
-        "planned",
-        sql("UPDATE assessor SET left_on = '2030-01-01T00:00:00+00:00' WHERE assessor = 'a2'"),
-    ),
     "assessor leave: tasks on a server that cannot be asked": Wrong(
         "assessor leave",
         "a1",
@@ -84,7 +57,6 @@ WRONG: dict[str, Wrong] = {
         ),
         exit_code=3,
     ),
-    "invite: nobody": Wrong("invite", "", ("no one to invite", "annot assessor add"), "pooled"),
     "invite: no server": Wrong("invite", "", ("no Label Studio is running here",), "planned", exit_code=3),
     "guidelines: unknown facet": Wrong("guidelines", "metod", ("facet 'metod'", "did you mean 'method'?")),
     "guidelines: none for a facet of one's own": Wrong(
@@ -114,12 +86,6 @@ WRONG: dict[str, Wrong] = {
         ("templates/judge.xml.j2:1:", "correct the template"),
         spoil=write("templates/judge.xml.j2", "{% for grade in grades %}"),
     ),
-    "guidelines: a template with an unknown name": Wrong(
-        "guidelines",
-        "method --screen",
-        ("templates/judge.xml.j2:2:", "'grads' is undefined"),
-        spoil=write("templates/judge.xml.j2", "<View>\n{{ grads }}</View>"),
-    ),
     "guidelines: a template that is no XML": Wrong(
         "guidelines",
         "method --screen",
@@ -136,22 +102,6 @@ WRONG: dict[str, Wrong] = {
             '<Choice value="0"/></Choices></View>',
         ),
     ),
-    "guidelines: a screen without the rating": Wrong(
-        "guidelines",
-        "method --screen",
-        ("judge.xml.j2: the screen cannot be used", "found no control named 'rating'"),
-        spoil=write("templates/judge.xml.j2", '<View><Text name="pair" value="$pair_html"/></View>'),
-    ),
-    "guidelines: a key that serves twice": Wrong(
-        "guidelines",
-        "method --screen",
-        ("judge.xml.j2", "the key '0' is used for 2 choices"),
-        spoil=write(
-            "templates/judge.xml.j2",
-            '{% extends "screen.xml.j2" %}\n{% block differences %}<Choices name="sure" toName="{{ controls.TEXT }}">'
-            '<Choice value="sure" hotkey="0"/></Choices>{% endblock %}',
-        ),
-    ),
     "guidelines: a template that is not UTF-8": Wrong(
         "guidelines", "method --screen", ("judge.xml.j2", "utf-8"), spoil=write("templates/judge.xml.j2", b"\xff")
     ),
@@ -161,53 +111,25 @@ WRONG: dict[str, Wrong] = {
     "meeting: answers without a moment": Wrong(
         "meeting", "", ("no pair has the answers of all its assessors",), "judged"
     ),
-    "meeting: a day that is none": Wrong("meeting", "--since soon", ("--since 'soon': not a date",), "judged"),
     "plan: too few assessors": Wrong("plan", "", ("0 assessors, expected at least 2", "annot assessor add"), "pooled"),
     "plan: unknown query": Wrong(
         "plan", "--query fic0407-backgruond", ("did you mean 'fic0407-background'?",), "planned"
     ),
-    "plan: no pools": Wrong("plan", "", ("no pool for", "annot pool"), "queried"),
-    "plan: no queries": Wrong("plan", "", ("no queries", "annot query add")),
     "plan: shares that are none": Wrong(
         "plan",
         "--share a1 --share a2=-1 --share a3=many",
         ("--share a1: expected a name and a number above 0", "--share a2=-1", "--share a3=many"),
         "planned",
     ),
-    "plan: withdrawn, nothing is planned": Wrong("plan", "--withdraw", ("nothing is planned",), "pooled"),
-    "plan: withdrawn, sent": Wrong(
-        "plan",
-        "--withdraw",
-        ("were sent to a1",),
-        "planned",
-        sql(
-            "INSERT INTO project (round, assessor, server, url, version, set_back) "
-            "VALUES ('judge', 'a1', 's', 'u', '1', '[]')",
-            "INSERT INTO task SELECT 1, query_id, doc_id, 1, min(rowid), '[]' FROM assignment "
-            "GROUP BY query_id, doc_id",
-        ),
-    ),
     "forecast: nobody": Wrong("forecast", "--design --assessors 0", ("--assessors",), "settled"),
     "forecast: more for a pair than there are": Wrong(
         "forecast", "--design --assessors 2 --per-pair 3", ("2", "3"), "settled"
     ),
     "forecast: no judgements": Wrong("forecast", "--design", ("no pilot", "annot pull"), "planned"),
-    "forecast: an option of another": Wrong(
-        "forecast", "--depth 5", ("--depth can only be used with --pools",), "judged"
-    ),
-    "forecast: both": Wrong(
-        "forecast", "--design --pools", ("found --design and --pools, expected one of them",), "judged"
-    ),
     "plan: only new without a share": Wrong(
         "plan", "--only-new", ("--only-new can only be used with --sample, --hours or --cost",), "pooled"
     ),
-    "plan: a sample of pools that are planned whole": Wrong(
-        "plan", "--sample 0.3", ("pairs of whole pools are planned already", "annot plan --withdraw"), "planned"
-    ),
     "plan: hours without a time": Wrong("plan", "--hours 4", ("no judgement has a time yet", "--seconds"), "pooled"),
-    "plan: a budget without a rate": Wrong(
-        "plan", "--cost 400 --seconds 60", ("no hourly rate is set", "hourly_rate"), "pooled"
-    ),
     "status: a facet that is a path": Wrong(
         "status", "", ("facets", "'../x'"), spoil=replace("annot.toml", "[facets]", '[facets]\n"../x" = ["result"]')
     ),
@@ -215,7 +137,6 @@ WRONG: dict[str, Wrong] = {
         "status", "", ("no such table", "restore a backup"), "judged", sql("DROP TABLE adjudication")
     ),
     "forecast: no plan": Wrong("forecast", "", ("annot plan",), "pooled"),
-    "train gold: nothing is settled": Wrong("train gold", "", ("no pair is settled yet",), "planned"),
     "train gold: a file that is not there": Wrong("train gold", "gold.csv", ("gold.csv: no such file",), "settled"),
     "train gold: rows that cannot be used": Wrong(
         "train gold",
@@ -252,19 +173,7 @@ WRONG: dict[str, Wrong] = {
     "train hide: more than half": Wrong("train hide", "--share 0.6", ("less than or equal to 0.5",), "settled"),
     "train report: nobody is trained": Wrong("train report", "", ("no one is in training",), "settled"),
     "answers list: as two things": Wrong("answers list", "--json --csv", ("expected one of them",), "judged"),
-    "answers restore: nothing named": Wrong(
-        "answers restore", "", ("expected QUERY DOC --assessor NAME, or --all",), "judged"
-    ),
-    "answers restore: both": Wrong(
-        "answers restore", "fic0407-background fic0101 --all", ("expected QUERY DOC",), "judged"
-    ),
     "answers restore: a stranger": Wrong(
         "answers restore", "fic0407-background fic0101 --assessor a9", ("'a9'", "a1, a2"), "judged"
-    ),
-    "answers restore: nothing to restore": Wrong(
-        "answers restore",
-        "fic0407-background fic9999 --assessor a1",
-        ("a1: no answer to fic0407-background fic9999", "annot answers list"),
-        "judged",
     ),
 }

@@ -1,13 +1,10 @@
 """Wrong input for the commands of Keep."""
 
-from __future__ import annotations
-
 from spoiling import line_17
 from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: already exists",)),
-    "restore: a file that is no backup": Wrong("restore", "papers.jsonl new", ("papers.jsonl: not a complete backup",)),
     "restore: no file": Wrong("restore", "none.tar.gz new", ("none.tar.gz: no such file", "annot backup")),
     "check: no index": Wrong("check", "index", ("no index", "annot index")),
     "check: a ranking that was changed": Wrong(

@@ -1,7 +1,5 @@
 """Wrong input for the commands of Measure."""
 
-from __future__ import annotations
-
 from spoiling import both, line_17, remove, write
 from usual import examples
 from wrong import Wrong
@@ -24,9 +22,6 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         write("full.jsonl", b'{"paper_id": "c1", "bib_entries": {}}\n'),
     ),
-    "encoder examples: co-citations without contexts": Wrong(
-        "encoder examples", "ts-aspire --out d", ("found no --contexts", "`annot encoder contexts`"), "pooled"
-    ),
     "encoder examples: a system that nobody trains": Wrong(
         "encoder examples", "specter-ix --out d", ("'specter-ix': not known; did you mean 'specter-id'?",), "pooled"
     ),
@@ -37,32 +32,12 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         write("contexts.jsonl", b""),
     ),
-    "encoder examples: every set has a query paper": Wrong(
-        "encoder examples",
-        "ts-aspire --contexts contexts.jsonl --out d",
-        ("no example to train on", "2 left out: sets with a query paper of this study"),
-        "pooled",
-        write("contexts.jsonl", CONTEXTS % ("fic0407", "fic0407")),
-    ),
     "encoder examples: every set has one context": Wrong(
         "encoder examples",
         "cosentbert --contexts contexts.jsonl --out d",
         ("no example to train on", "2 left out: sets with one context"),
         "pooled",
         write("contexts.jsonl", CONTEXTS % ("fic0502", "fic0502")),
-    ),
-    "encoder examples: none to hold out": Wrong(
-        "encoder examples",
-        "ts-aspire --contexts contexts.jsonl --out d --dev-share 0.001",
-        ("ts-aspire: no dev example", "--dev-share"),
-        "pooled",
-        write("contexts.jsonl", CONTEXTS % ("fic0502", "fic0502")),
-    ),
-    "encoder examples: all held out": Wrong(
-        "encoder examples",
-        "specter-id --out d --dev-share 1",
-        ("specter-id: no example to train on", "9 left out: query papers of this study", "--dev-share"),
-        "pooled",
     ),
     "encoder train: no examples": Wrong(
         "encoder train", "specter-id --data d", ("train.jsonl: no such file", "`annot encoder examples"), "pooled"
@@ -84,30 +59,12 @@ WRONG: dict[str, Wrong] = {
     "encoder train: a setting that is no number": Wrong(
         "encoder train", "ts-aspire --data d --set epochs=x", ("epochs: found 'x'",), "pooled"
     ),
-    "encoder train: a loss that it has not": Wrong(
-        "encoder train", "ts-aspire --data d --set loss=softmax", ("found softmax, expected triplet",), "pooled"
-    ),
     "run import: a run broken on line 17": Wrong(
         "run import",
         "mine.run --tag mine",
         ("mine.run:17: 2 columns, expected 6",),
         "pooled",
         both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
-    ),
-    "run import: of other queries": Wrong(
-        "run import",
-        "mine.run --tag mine",
-        ("none of its queries is in this study", "found 31", "expected fic0407-background"),
-        "pooled",
-        write("mine.run", "31 Q0 d 1 1.0 mine\n"),
-    ),
-    "run import: documents of no pool": Wrong(
-        "run import",
-        "mine.run --tag mine",
-        ("foreign candidates", "--foreign drop"),
-        "pooled",
-        write("mine.run", RUN_LINES),
-        exit_code=1,
     ),
     "run import: no pools": Wrong(
         "run import", "mine.run --tag mine", ("no pools or judgements",), "queried", write("mine.run", RUN_LINES)
@@ -128,13 +85,9 @@ WRONG: dict[str, Wrong] = {
     "evaluate: a comparison of one run": Wrong(
         "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
     ),
-    "evaluate: no folds": Wrong(
-        "evaluate", "--average dev", ("no query is in a development fold", "annot query folds"), "measured"
-    ),
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
     ),
-    "evaluate: no qrels": Wrong("evaluate", "", ("qrels.txt: not written yet", "annot qrels"), "settled"),
     "evaluate: no runs": Wrong(
         "evaluate",
         "",
@@ -149,25 +102,8 @@ WRONG: dict[str, Wrong] = {
         "measured",
         write("mine.run", "31 Q0 d 1 1.0 mine\n"),
     ),
-    "evaluate: one tag in two files": Wrong(
-        "evaluate",
-        "mine.run mine.run",
-        ("the tag 'mine' is also in another file",),
-        "measured",
-        write("mine.run", RUN_LINES),
-    ),
     "evaluate: a run that is not text": Wrong(
         "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfd")
-    ),
-    "evaluate: qrels of a query that is not in the study": Wrong(
-        "evaluate",
-        "",
-        ("exports/qrels.txt", "'gone-method'"),
-        "measured",
-        line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
-    ),
-    "assessor-effect: one run alone": Wrong(
-        "assessor-effect", "", ("1 run, expected at least 2",), "measured", remove("exports/runs/fabs_tfidf.run")
     ),
     "assessor-effect: qrels of a query that is not in the study": Wrong(
         "assessor-effect",

@@ -1,11 +1,9 @@
 """Wrong input for the commands of Pool."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from command_line import annot_done
-from spoiling import both, line_17, remove, replace, write
+from spoiling import both, line_17, replace, write
 from usual import engine_run
 from wrong import Wrong
 
@@ -18,9 +16,6 @@ def imported_engine(folder: Path) -> None:
 WRONG: dict[str, Wrong] = {
     "index: no papers": Wrong("index", "", ("no papers", "annot corpus add")),
     "index: no such memory": Wrong("index", "--memory 4", ("memory '4'", "4G"), "queried"),
-    "index: too little memory": Wrong(
-        "index", "--memory 500M", ("memory: found 0.49 G, expected 1.8 G or more",), "queried"
-    ),
     "pool: wrong mode": Wrong("pool", "--mode round-robbin", ("mode 'round-robbin'", "round-robin"), "queried"),
     "pool: unknown method left out": Wrong(
         "pool", "--without abs_tfdif", ("method to leave out 'abs_tfdif'", "did you mean 'abs_tfidf'?"), "queried"
@@ -32,23 +27,6 @@ WRONG: dict[str, Wrong] = {
         "queried",
         replace("annot.toml", '"abs_tfidf"', '"abs_tfdif"'),
     ),
-    "vectors add: no ids": Wrong(
-        "vectors add",
-        "mine theirs.npy --space s",
-        ("its rows have no ids",),
-        "labelled",
-        write("theirs.npy", ""),
-    ),
-    "vectors add: no space": Wrong(
-        "vectors add",
-        "mine theirs.jsonl",
-        ("theirs.jsonl:2: the space of the vectors is not known", "--space"),
-        "labelled",
-        write("theirs.jsonl", '{"corpusid": 1, "vector": "[1]"}\n{"corpusid": "fic0101", "vector": "[1]"}\n'),
-    ),
-    "vectors add --words: no vectors": Wrong(
-        "vectors add", "--words papers.jsonl", ("papers.jsonl:1: found", "expected the number of words")
-    ),
     "vectors list: a damaged set": Wrong(
         "vectors list",
         "",
@@ -59,19 +37,11 @@ WRONG: dict[str, Wrong] = {
     "vectors add: no such encoder": Wrong(
         "vectors add", "spectre --encoder spectre", ("did you mean 'specter'?", "a folder of weights"), "labelled"
     ),
-    "vectors add: nothing to add": Wrong("vectors add", "mine", ("expected NAME FILES",), "labelled"),
     "vectors add: an option of another kind": Wrong(
         "vectors add",
         "--words theirs.vec --metric l2",
         ("`annot vectors add --words` cannot be used with --metric",),
         "labelled",
-    ),
-    "pool: no vectors": Wrong(
-        "pool",
-        "",
-        ("theirs: no vectors at", "annot vectors add theirs", "--without theirs"),
-        "queried",
-        replace("annot.toml", '"lsa"', '"theirs"'),
     ),
     "pool: no vectors of the method that is asked for": Wrong(
         "pool", "--method specter", ("specter: no vectors at", "annot vectors add specter"), "queried"
@@ -88,13 +58,6 @@ WRONG: dict[str, Wrong] = {
             write("corpus/vectors/specter/vectors.json", "{}"),
         ),
     ),
-    "pool: every method left out": Wrong(
-        "pool",
-        "--without title_tfidf --without abs_tfidf --without title_cbow200 --without abs_cbow200 --without "
-        "title_tfidfcbow200 --without abs_tfidfcbow200 --without lsa --without cited",
-        ("no method is left",),
-        "queried",
-    ),
     "pool: no documents wanted": Wrong("pool", "--per-method 0", ("greater than or equal to 1",), "queried"),
     "pool: a method that is a path": Wrong(
         "pool",
@@ -104,9 +67,6 @@ WRONG: dict[str, Wrong] = {
         replace("annot.toml", '"title_tfidf"', '"../../x"'),
     ),
     "pool: nothing frozen": Wrong("pool", "--frozen", ("pools/rankings/manifest.json",), "queried"),
-    "pool: a frozen ranking is missing": Wrong(
-        "pool", "--frozen", ("abs_tfidf.run: no rankings",), "pooled", remove("pools/rankings/abs_tfidf.run")
-    ),
     "pool: the manifest of rankings is broken": Wrong(
         "pool", "--frozen", ("manifest.json",), "pooled", write("pools/rankings/manifest.json", "{}")
     ),
@@ -121,13 +81,6 @@ WRONG: dict[str, Wrong] = {
         line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
     ),
     "pool: a query that is none": Wrong("pool", "--query fic0408", ("query 'fic0408': not in this study",), "pooled"),
-    "pool import: the name of a method of our own": Wrong(
-        "pool import",
-        "engine.run --method abs_tfidf",
-        ("'abs_tfidf': is the name of a built-in method", "another name"),
-        "pooled",
-        engine_run,
-    ),
     "pool import: a name that is a path": Wrong(
         "pool import", "engine.run --method ../x", ("--method '../x'",), "pooled", engine_run
     ),
@@ -149,11 +102,7 @@ WRONG: dict[str, Wrong] = {
     "pool add: not in the corpus": Wrong(
         "pool add", "fic0407 nowhere --reason mine", ("nowhere: not in the corpus", "annot corpus add"), "pooled"
     ),
-    "pool add: no reason": Wrong("pool add", "fic0407 fic0101 --reason=", ("--reason: found no words",), "pooled"),
     "pool add: no pool yet": Wrong("pool add", "fic0407 fic0101 --reason mine", ("no pool", "annot pool"), "queried"),
-    "pool add --method: a method that drew": Wrong(
-        "pool add", "--method abs_tfidf", ("--method abs_tfidf: already drew these pools", "--per-method"), "pooled"
-    ),
     "pool add --method: what a person found": Wrong(
         "pool add", "--method manual", ("--method manual: has no ranking", "annot pool add"), "pooled"
     ),

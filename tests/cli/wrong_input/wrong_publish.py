@@ -1,7 +1,5 @@
 """Wrong input for the commands of Publish."""
 
-from __future__ import annotations
-
 from spoiling import both, line_17, remove, write
 from wrong import Wrong
 
@@ -41,21 +39,9 @@ WRONG: dict[str, Wrong] = {
         write("datasheet.toml", '[motivation]\npurpse = "To measure."\n'),
     ),
     "datasheet: no judgements": Wrong("datasheet", "", ("no judgements", "annot pull"), "planned"),
-    "release: a folder in use": Wrong(
-        "release",
-        "corpus --licence CC0-1.0",
-        ("corpus: not empty, and not a release made with this program",),
-        "measured",
-    ),
     "release: a file": Wrong("release", "papers.jsonl --licence CC0-1.0", ("papers.jsonl: a file",), "measured"),
     "release: no licence": Wrong("release", "out", ("licence",), "measured", exit_code=1),
     "release: a date that is none": Wrong("release", "out --date soon", ("--date", "soon"), "measured"),
-    "release: before the adjudication is finished": Wrong(
-        "release", "out --licence CC0-1.0", ("in dispute, not adjudicated", "--draft"), "judged", exit_code=1
-    ),
-    "release: questions without an answer": Wrong(
-        "release", "out --licence CC0-1.0", ("datasheet.toml: ", "questions are open"), "measured", exit_code=1
-    ),
     "trace: unknown document": Wrong(
         "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"
     ),

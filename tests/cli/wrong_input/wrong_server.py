@@ -1,7 +1,5 @@
 """Wrong input for what is sent to Label Studio and read back: `annot push` and `annot pull`."""
 
-from __future__ import annotations
-
 from spoiling import replace, sql, write
 from usual import isolated
 from wrong import DOWN, NOWHERE, Wrong
@@ -81,7 +79,6 @@ WRONG: dict[str, Wrong] = {
         "planned",
         sql("UPDATE facet_labels SET labels = replace(labels, 'method', 'ways')"),
     ),
-    "push labels: nobody is named": Wrong("push", "labels", ("found no --assessor", "--assessor NAME"), "planned"),
     "push: an unknown round": Wrong("push", "judgin", ("round 'judgin': not known", "judging"), "planned"),
     "push: an option of another round": Wrong(
         "push", "--view full", ("--view is not for `annot push judging`", "`annot push substudy`"), "planned"
@@ -89,11 +86,7 @@ WRONG: dict[str, Wrong] = {
     "pull: an option of one round": Wrong(
         "pull", "--dry-run", ("--dry-run is not for `annot pull`", "`annot pull labels`"), "planned"
     ),
-    "pull: an option of another round": Wrong(
-        "pull", "training --accept-deletions", ("--accept-deletions is not for `annot pull training`",), "planned"
-    ),
     "pull: watched, and a round": Wrong("pull", "training --watch", ("cannot be used with a round",), "planned"),
-    "push substudy: no view": Wrong("push", "substudy", ("needs its view", "--view full"), "settled"),
     "push training: no gold": Wrong("push", "training", ("no gold pairs", "annot train gold"), "settled"),
     "pull training: a server that is not there": Wrong(
         "pull", " ".join(["training", *DOWN]), ("no server answers at",), "settled", exit_code=3

@@ -1,21 +1,10 @@
 """Wrong input for the commands of Settle."""
 
-from __future__ import annotations
-
 from spoiling import add_to, write
 from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "agreement: by nothing known": Wrong("agreement", "--by assesor", ("--by 'assesor'", "'assessor'?"), "judged"),
-    "agreement: an option of another way": Wrong(
-        "agreement", "--by guidelines --all", ("--all can only be used with the table by facet",), "judged"
-    ),
-    "agreement: a query without --by": Wrong(
-        "agreement",
-        "--query fic0407-background",
-        ("--query can only be used with --by assessor",),
-        "judged",
-    ),
     "agreement: binarised off the scale": Wrong(
         "agreement", "--binarised-at 9", ("9", "expected one of 1, 2, 3"), "judged"
     ),
@@ -53,20 +42,6 @@ WRONG: dict[str, Wrong] = {
         "planned",
         add_to("annot.toml", '[opinions.small]\nmodle = "m"\n'),
     ),
-    "opinion ask: before anything was sent": Wrong(
-        "opinion ask",
-        "small",
-        ("no pair has been sent to an assessor yet", "--before-judging"),
-        "planned",
-        add_to("annot.toml", '[opinions.small]\nmodel = "m"\n'),
-    ),
-    "opinion ask: elsewhere without the lead's word": Wrong(
-        "opinion ask",
-        "small",
-        ("may not leave this machine", "may_leave_this_machine = true", "http://model.example/v1"),
-        "judged",
-        add_to("annot.toml", '[opinions.small]\nmodel = "m"\nurl = "http://model.example/v1"\n'),
-    ),
     "opinion list: an option of others": Wrong("opinion list", "--all", ("No such option: --all",), "planned"),
     "opinion qrels: nothing was asked": Wrong(
         "opinion qrels", "small", ("opinion small: no model was asked under this name", "annot opinion ask"), "judged"
@@ -81,12 +56,6 @@ WRONG: dict[str, Wrong] = {
         "settled",
     ),
     "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
-    "return: not their pair": Wrong(
-        "return",
-        "fic0407-background fic0101 --to j1 --why Again.",
-        ("not a pair of j1", "it belongs to a1, a3"),
-        "judged",
-    ),
     "return: a table without reasons": Wrong(
         "return",
         "--file mine.csv",

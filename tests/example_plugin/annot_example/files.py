@@ -9,7 +9,7 @@ from typing import Any
 
 from annot.base.errors import Faults
 from annot.formats.corpora import Format
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.judgements_file import FileJudgement, columns_of
 from annot.formats.topics import Record, TopicFormat
 from annot.judging.plan_on_record import import_judgements
 from annot.steps.imports import ImportKind
@@ -62,7 +62,7 @@ def import_votes(ws: Workspace, path: Path, *, dry_run: bool) -> Votes:
         )
     ]
     imported = import_judgements(
-        *(ws, rows, data),
+        *(ws, columns_of(rows), data),
         name=str(path),
         facet=None,
         adjudicators=(),

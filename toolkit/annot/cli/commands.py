@@ -14,7 +14,7 @@ from datetime import timedelta
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -30,89 +30,65 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# All commands, in the order of a study: where each is, and whether every study needs it.
+# All commands, in the order of a study: those that every study needs, and where each is.
 #
 # A new command is a function with `@command` in a module of `cli`, and its words here.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-class CommandEntry(NamedTuple):
-    """A command."""
-
-    words: str
-    """Words typed after `annot`."""
-    module: str
-    """Module of `annot.cli`, or the whole name of another one; commands with the same first word are in the same
-    module."""
-    every_study: bool = False
-    """True if `annot --help` shows it among the first."""
-
-    @property
-    def path(self) -> str:
-        """Dotted name of the module."""
-        return self.module if "." in self.module else f"annot.cli.{self.module}"
-
-
 EVERY_STUDY = frozenset(
     (
-        *(
-            "init",
-            "corpus add",
-            "facets",
-            "query sample",
-            "query choose",
-            "pool",
-            "assessor add",
-            "invite",
-            "guidelines",
-        ),
-        *("plan", "push", "pull", "status", "agreement", "qrels", "run", "evaluate"),
+        *("init", "corpus add", "facets", "query sample", "query choose", "pool", "assessor add", "invite"),
+        *("guidelines", "plan", "push", "pull", "status", "agreement", "qrels", "run", "evaluate"),
         *("report", "browse", "datasheet", "release", "check", "backup", "studio up"),
     )
 )
 """Commands that `annot --help` shows first."""
-
-
-def _of(module: str, *commands: str) -> list[CommandEntry]:
-    return [CommandEntry(words, module, words in EVERY_STUDY) for words in commands]
-
-
-COMMANDS: dict[str, Sequence[CommandEntry]] = {
-    "Prepare": [
-        *_of("prepare", "init", "import"),
-        *_of("prepare", "corpus show", "corpus add", "corpus withdraw", "corpus corrected"),
-        *_of("prepare", "facets", "facets train"),
-        *_of("prepare", "query sample", "query choose", "query add", "query remove", "query list", "query folds"),
-        *_of("draw", "vectors add", "vectors list", "index"),
-    ],
-    "Pool": _of("draw", "pool", "pool show", "pool add", "pool import"),
-    "People": [
-        *_of("people", "assessor add", "assessor list", "assessor change", "assessor leave", "invite"),
-        *_of("judge", "guidelines"),
-    ],
-    "Judge": [
-        *_of("judge", "plan", "push", "pull", "status", "forecast"),
-        *_of("settle", "comments", "meeting"),
-        *_of("judge", "return", "answers list", "answers restore"),
-        *_of("judge", "train gold", "train hide", "train report"),
-        *_of("judge", "substudy draw", "substudy report"),
-    ],
-    "Settle": _of("settle", "agreement", "qrels", "qrels compare"),
-    "Measure": [
-        *_of("measure", "run", "run list", "run import"),
-        *_of("measure", "evaluate", "assessor-effect", "reusability", "errors"),
-    ],
-    "Publish": _of("keep", "report", "browse", "figures", "paper", "datasheet", "release", "trace"),
-    "Keep": [
-        *_of("keep", "doctor", "check", "backup", "restore"),
-        *_of("keep", "studio up", "studio down", "studio status", "studio service", "studio nightly"),
-    ],
+COMMANDS: dict[str, Sequence[str]] = {
+    "Prepare": (
+        *("init", "import", "corpus show", "corpus add", "corpus withdraw", "corpus corrected"),
+        *("facets", "facets train"),
+        *("query sample", "query choose", "query add", "query remove", "query list", "query folds"),
+        *("vectors add", "vectors list", "index"),
+    ),
+    "Pool": ("pool", "pool show", "pool add", "pool import"),
+    "People": ("assessor add", "assessor list", "assessor change", "assessor leave", "invite", "guidelines"),
+    "Judge": (
+        *("plan", "push", "pull", "status", "forecast", "comments", "meeting"),
+        *("return", "answers list", "answers restore", "train gold", "train hide", "train report"),
+        *("substudy draw", "substudy report"),
+    ),
+    "Settle": ("agreement", "qrels", "qrels compare"),
+    "Measure": ("run", "run list", "run import", "evaluate", "assessor-effect", "reusability", "errors"),
+    "Publish": ("report", "browse", "figures", "paper", "datasheet", "release", "trace"),
+    "Keep": (
+        *("doctor", "check", "backup", "restore"),
+        *("studio up", "studio down", "studio status", "studio service", "studio nightly"),
+    ),
 }
-"""Commands that not every study needs, by their heading in `annot --help`."""
-
-BY_WORDS = {listed.words: listed for several in COMMANDS.values() for listed in several}
-MODULES = {words.split()[0]: listed.module for words, listed in BY_WORDS.items()}
-"""The module of `annot.cli` for each first word."""
+"""Words of all commands, by their heading in `annot --help`."""
+MODULES = {
+    first: f"annot.cli.{module}"
+    for module, first_words in {
+        "prepare": ("init", "import", "corpus", "facets", "query"),
+        "draw": ("vectors", "index", "pool"),
+        "people": ("assessor", "invite"),
+        "judge": (
+            *("guidelines", "plan", "push", "pull", "status", "forecast"),
+            *("return", "answers", "train", "substudy"),
+        ),
+        "settle": ("comments", "meeting", "agreement", "qrels"),
+        "measure": ("run", "evaluate", "assessor-effect", "reusability", "errors"),
+        "keep": (
+            *("report", "browse", "figures", "paper", "datasheet", "release", "trace"),
+            *("doctor", "check", "backup", "restore", "studio"),
+        ),
+    }.items()
+    for first in first_words
+}
+"""The module for each first word."""
+BY_WORDS = {words: MODULES[words.split()[0]] for several in COMMANDS.values() for words in several}
+"""The module of each command."""
 
 
 def add_commands(plugins: PluginNames = ()) -> None:
@@ -122,11 +98,10 @@ def add_commands(plugins: PluginNames = ()) -> None:
     """
     for words, place in parts("commands", plugins).items():
         module, _, heading = place.partition(":")
-        listed = BY_WORDS.setdefault(words, CommandEntry(words, module))
-        if MODULES.setdefault(words.split()[0], module) != module or listed.module != module:
+        if {MODULES.setdefault(words.split()[0], module), BY_WORDS.setdefault(words, module)} != {module}:
             raise InputError(f"a plug-in has the command `annot {words}`, which there is already")
         of_heading = COMMANDS.get(heading or OF_PLUGINS, ())
-        COMMANDS[heading or OF_PLUGINS] = (*of_heading, *([] if listed in of_heading else [listed]))
+        COMMANDS[heading or OF_PLUGINS] = tuple(dict.fromkeys((*of_heading, words)))
 
 
 OF_PLUGINS = "Plug-ins"
@@ -192,7 +167,7 @@ class ByFirstWord(UserDict[str, Any]):
 
 @cache
 def _loaded(first: str) -> Any:
-    importlib.import_module(CommandEntry(first, MODULES[first]).path)
+    importlib.import_module(MODULES[first])
     return typer.main.get_group(_first_words[first]).commands[first]
 
 
@@ -292,18 +267,13 @@ class AllCommands(TyperGroup):
             self._add_commands(ctx)
         overview = copy(self)
         overview.commands = {}
-        for words, listed in BY_WORDS.items():
-            if listed.every_study:
-                text = self.help_of(words)
-                overview.commands[words] = TyperCommand(
-                    words, help=text, rich_help_panel="Commands that every study needs"
-                )
+        for words in filter(EVERY_STUDY.__contains__, BY_WORDS):
+            panel = "Commands that every study needs"
+            overview.commands[words] = TyperCommand(words, help=self.help_of(words), rich_help_panel=panel)
         for heading, several in COMMANDS.items():
             verbs: dict[str, list[str]] = {}
-            for listed in several:
-                if not listed.every_study:
-                    first, _, verb = listed.words.partition(" ")
-                    verbs.setdefault(first, []).append(verb)
+            for first, _, verb in (words.partition(" ") for words in several if words not in EVERY_STUDY):
+                verbs.setdefault(first, []).append(verb)
             text = ", ".join(f"{first} {'|'.join(filter(None, found))}".strip() for first, found in verbs.items())
             overview.commands[heading] = TyperCommand(heading, help=text, rich_help_panel=OTHERS)
         super(AllCommands, overview).format_help(ctx, formatter)
@@ -317,8 +287,7 @@ class AllCommands(TyperGroup):
 
     def help_of(self, words: str) -> str:
         """Help of the command or group `words`."""
-        path = CommandEntry(words, MODULES[words.partition(" ")[0]]).path
-        return _help_texts(path).get(words) or str(self.at(words).help)
+        return _help_texts(MODULES[words.partition(" ")[0]]).get(words) or str(self.at(words).help)
 
     def at(self, words: str) -> Any:
         """The command `words`."""
@@ -432,7 +401,7 @@ def command(
     first, _, verb = words.partition(" ")
 
     def register(function: Function) -> Function:
-        if BY_WORDS[words].path != function.__module__:
+        if BY_WORDS[words] != function.__module__:
             raise LookupError(f"annot {words}: {function.__module__} has it, but cli/commands.py lists another module")
         by_itself = {"ws", "dry_run"} <= inspect.signature(function).parameters.keys() if alone is None else alone
         callback = _with_shared_options(

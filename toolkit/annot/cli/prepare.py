@@ -493,7 +493,6 @@ def import_files(
 
     csfcube: papers, queries, pools, ratings, final grades, splits and runs.
     """
-    from annot.steps import corpus
     from annot.steps import imports as step
 
     added_kinds = step.added_kinds(ws.settings.plugins.names)
@@ -512,6 +511,8 @@ def import_files(
         collection = added_kinds[kind].read(ws, _single_file(files, kind), dry_run=dry_run)
         return _counts(collection, collection.counts, collection.notes)
     if kind == "citations":
+        from annot.steps import corpus
+
         with progress("reading citations") as advance:
             added = corpus.add_citations(ws, files, dry_run=dry_run, advance=advance)
         return Output(added, rendered("citations", added=added))

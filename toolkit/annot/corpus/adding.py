@@ -28,7 +28,7 @@ from annot.formats.cleaning import CleanedCounts, CleanedPaper, counts_of, ident
 from annot.formats.corpora import FORMATS, BrokenRecord, encoding_in, format_named, format_of
 from annot.formats.corpora.datasets import JOINED, SEMANTIC_SCHOLAR
 from annot.formats.corpora.pieces import PIECE_BYTES, Piece, PieceRead, json_records
-from annot.formats.corpora.sections import HeadingCount, Headings, ReadableRecord, SectionLabels, readable
+from annot.formats.corpora.sections import HeadingCount, Headings, SectionLabels, readable
 from annot.formats.corpora.tables import IDS, document, usual_paper
 from annot.formats.input_files import AS_JSON, json_lines, written_sheet
 from annot.formats.paper_records import document_of_record
@@ -628,15 +628,15 @@ def _papers(
                 if form.bibliographic and fields.keys().isdisjoint(IDS):
                     known = identified(fields, settings.corpus.ids)
                     fields = known.record
-                came, text = fields, ReadableRecord(fields) if form.published else readable(fields)
-                fields, headings = sections.applied(text.record)
+                came, (fields, changes) = fields, readable(fields, published=form.published)
+                fields, headings = sections.applied(fields)
                 paper = document_of_record(fields, labels.names, noted=noted, language=settings.collection.language)
             except InputError as error:
                 raw = json.dumps(record, ensure_ascii=False, default=str)
                 read.reject(place, BrokenRecord(error.message, error.faults, raw), rejected, number=number)
                 continue
             cleaned = None
-            if changed := text.changed(came, paper):
+            if changed := changes(paper):
                 cleaned = kinds(changed), changed if written < MOST else None
                 written += 1
             for noun, value in (*noted, *came.get("noted", ())):

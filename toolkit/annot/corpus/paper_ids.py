@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import chain, count
+from itertools import chain, compress, count
+from operator import not_
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,9 @@ from annot.base.array_files import distinct_rows, integers_of, mask_of, numbers,
 from annot.base.errors import InputError
 from annot.base.libraries import pc, pq, pyarrow
 from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
-from annot.base.records import Query
+from annot.base.records import Columns, Query, chosen_rows
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.cleaning import GLOBAL, IdentifiedRecord, folded_id, typed
-from annot.formats.judgements_file import FileJudgement
 from annot.store import citations, papers
 from annot.store.papers import known_ids
 from annot.study.workspace import read_manifest, write_file, write_manifest
@@ -103,8 +103,8 @@ _DATE = re.compile(
 )
 _SCIENTIFIC = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE)
 
-RowsByFile = Mapping[str, Sequence[FileJudgement]]
-"""Rows by the file that they are from, as messages call it."""
+RowsByFile = Mapping[str, Columns]
+"""Rows by the file that they are from, as messages call it, with the columns of `FileJudgement`."""
 
 
 def rows_in_corpus(
@@ -123,26 +123,32 @@ def rows_in_corpus(
     rows. Raises InputError with each unknown id, its rows and the likely cause.
     """
     topic_of = {name: query.topic_id for name, query in queries.items()}
-    ids = {row.document for row in chain(*rows.values())} | {*topic_of.values()}
+    ids = {*_values(rows, "document"), *topic_of.values()}
     in_corpus = ids if corpus is None else known_ids(corpus, ids)
     known_topics = {*in_corpus, *topics}
     unknown_queries = {name: topic_id for name, topic_id in topic_of.items() if topic_id not in known_topics}
     if foreign == "drop":
-        unknown_queries |= {row.query: row.query for row in chain(*rows.values()) if row.query not in topic_of}
+        unknown_queries |= {name: name for name in {*_values(rows, "query")} - topic_of.keys()}
     complete, lines = _complete_rows(rows, unknown_queries, in_corpus, OF_TEXTS if topics else OF_PAPERS)
     notes = tuple(_notes_without_corpus(rows)) if corpus is None else ()
     if not lines:
         return rows, notes
     names = list(dict.fromkeys(name for _, name, _ in lines))
     n_ids = counted(len(names), "unknown id")
-    n_rows = counted(sum(map(len, rows.values())) - sum(map(len, complete.values())), "row")
-    if foreign is None or (foreign == "drop" and not any(complete.values())):
+    left = len(_values(complete, "line"))
+    n_rows = counted(len(_values(rows, "line")) - left, "row")
+    if foreign is None or (foreign == "drop" and not left):
         remainder = ", so no row is left" if foreign else ""
         raise _unknown_ids_error(f"{', '.join(rows)}: {n_ids}, in {n_rows}{remainder}", lines, corpus)
     some = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
     if foreign == "drop":
         return complete, (*notes, f"{n_rows} left out because of {n_ids}: {some}")
     return rows, (*notes, f"{n_ids} kept without a text, so systems cannot rank them: {some}")
+
+
+def _values(rows: RowsByFile, name: str) -> list[Any]:
+    """Values of a column in all files."""
+    return [*chain.from_iterable(columns[name] for columns in rows.values())]
 
 
 UnknownIds = dict[tuple[str, str, str], list[int]]
@@ -154,15 +160,16 @@ def _complete_rows(
 ) -> tuple[RowsByFile, UnknownIds]:
     """The rows whose query and document are known, and the ids of the others."""
     lines: UnknownIds = {}
-    complete: dict[str, list[FileJudgement]] = {file: [] for file in rows}
-    for file, file_rows in rows.items():
-        for row in file_rows:
-            unknown = [(words.topic, unknown_queries[row.query])] if row.query in unknown_queries else []
-            unknown += [] if row.document in in_corpus else [(words.document, row.document)]
+    complete: dict[str, Columns] = {}
+    for file, columns in rows.items():
+        pairs = list(zip(columns["query"], columns["document"], strict=True))
+        known = [query not in unknown_queries and document in in_corpus for query, document in pairs]
+        for (query, document), line in compress(zip(pairs, columns["line"], strict=True), map(not_, known)):
+            unknown = [(words.topic, unknown_queries[query])] if query in unknown_queries else []
+            unknown += [] if document in in_corpus else [(words.document, document)]
             for noun, name in unknown:
-                lines.setdefault((noun, name, file), []).append(row.line)
-            if not unknown:
-                complete[file].append(row)
+                lines.setdefault((noun, name, file), []).append(line)
+        complete[file] = chosen_rows(columns, known)
     return complete, lines
 
 
@@ -190,8 +197,12 @@ def _notes_without_corpus(rows: RowsByFile) -> Iterator[str]:
         "the study has no corpus yet, so the ids of documents were not checked; to check them, add the papers with "
         "`annot corpus add` and import the file again"
     )
-    odd = {row.document: f"{file}:{row.line}" for file, several in rows.items() for row in several}
-    odd = {name: place for name, place in odd.items() if _looks_like(name)}
+    odd = {
+        name: f"{file}:{line}"
+        for file, columns in rows.items()
+        for name, line in dict(zip(columns["document"], columns["line"], strict=True)).items()
+        if _looks_like(name)
+    }
     if odd:
         some = ", ".join(f"{name} ({place})" for name, place in [*odd.items()][:SHOWN])
         yield f"{counted(len(odd), 'id')} may have been changed by a spreadsheet: {some}"

@@ -6,16 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import compress, count
 from operator import attrgetter
-from typing import NamedTuple
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import close_to, counted, near
-from annot.base.records import WHOLE, Assessor, Assignment, PairKey, Paper, Query
+from annot.base.records import WHOLE, Assessor, Assignment, Columns, Paper, Query, first_places, grouped
 from annot.base.settings import Settings
 from annot.formats.cleaning import folded_id
-from annot.formats.judgements_file import FileJudgement
+from annot.formats.judgements_file import repeated
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Sentences of each facet, and the queries made of them (CSFCube, Definitions 1 and 2).
@@ -116,22 +115,25 @@ SAME_OR_NOT = (
 )
 
 
-class NamedRow(NamedTuple):
-    """A row under the names of this study."""
+def under_names(rows: Columns, queries: Mapping[str, Query], persons: Mapping[str, Assessor]) -> Columns:
+    """The rows with columns `query_id`, `person` and `adjudicates`: the query and the person in this study."""
+    named = {name: query.query_id for name, query in queries.items()}
+    people = [persons[name] for name in rows["assessor"]]
+    return {
+        **rows,
+        "query_id": list(map(named.__getitem__, rows["query"])),
+        "person": [person.assessor for person in people],
+        "adjudicates": [person.adjudicator for person in people],
+    }
 
-    row: FileJudgement
-    query: Query
-    person: str
-    adjudicates: bool
 
-    @property
-    def asked(self) -> PairKey:
-        """Key of the pair that the person judged."""
-        return PairKey(self.query.query_id, self.row.document, self.row.occasion)
+def questions_of(named: Columns) -> list[tuple[str, str, int, str]]:
+    """Query, document, occasion and person of each row under the names of this study."""
+    return list(zip(*(named[name] for name in ("query_id", "document", "occasion", "person")), strict=True))
 
 
 def queries_of(
-    rows: Iterable[FileJudgement],
+    rows: Columns,
     settings: Settings,
     facet: str | None,
     *,
@@ -147,55 +149,52 @@ def queries_of(
     by_name: dict[str, Query] = {}
     papers: dict[tuple[str, str], str] = {}
     facets = sorted(settings.facets, key=len, reverse=True)
-    for row in rows:
-        if row.query in by_name:
+    for place in first_places(rows["query"]):
+        query, line = rows["query"][place], rows["line"][place]
+        if query in topics:
+            by_name[query] = Query(query, query, WHOLE, ())
             continue
-        if row.query in topics:
-            by_name[row.query] = Query(row.query, row.query, WHOLE, ())
-            continue
-        facet_of_row = next((end for end in facets if row.query.endswith(f"-{end}") and row.query != f"-{end}"), facet)
-        if topics and (facet_of_row is None or row.query.removesuffix(f"-{facet_of_row}") in topics):
+        facet_of_row = next((end for end in facets if query.endswith(f"-{end}") and query != f"-{end}"), facet)
+        if topics and (facet_of_row is None or query.removesuffix(f"-{facet_of_row}") in topics):
             if drop:
                 continue
-            close = close_to(row.query, topics)
-            faults.add(f"topic {row.query!r}: not in this study{close and f'; {close}'}", line=row.line)
+            close = close_to(query, topics)
+            faults.add(f"topic {query!r}: not in this study{close and f'; {close}'}", line=line)
             facet_of_row = ""
         elif facet_of_row is None:
             suffixes = ", ".join(f"-{known_facet}" for known_facet in settings.facets)
-            faults.add(f"query {row.query!r} does not end in a facet of annot.toml ({suffixes})", line=row.line)
+            faults.add(f"query {query!r} does not end in a facet of annot.toml ({suffixes})", line=line)
             facet_of_row = ""
-        paper_id = row.query.removesuffix(f"-{facet_of_row}")
-        by_name[row.query] = Query(f"{paper_id}-{facet_of_row}", paper_id, facet_of_row, ())
-        if papers.setdefault((paper_id, facet_of_row), row.query) != row.query:
-            faults.add(f"query {row.query!r} is the same as {papers[paper_id, facet_of_row]!r}", line=row.line)
+        paper_id = query.removesuffix(f"-{facet_of_row}")
+        by_name[query] = Query(f"{paper_id}-{facet_of_row}", paper_id, facet_of_row, ())
+        if papers.setdefault((paper_id, facet_of_row), query) != query:
+            faults.add(f"query {query!r} is the same as {papers[paper_id, facet_of_row]!r}", line=line)
     remedy = "add topics that are texts first, with `annot query add --file`"
     papers_too = "give the facet of queries that are papers with --facet; you can define one in annot.toml; "
     faults.raise_if_any(hint=remedy if topics else papers_too + remedy)
     return by_name
 
 
-def same_names(rows: Iterable[FileJudgement], everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
+def same_names(rows: Columns, everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
     """Groups of names that may be one person's, as they differ only in case, spaces or Unicode form, or are the number
     and the address of one account.
 
     Each group has a name in the file, or the pseudonym of a person of the study, and where it is from. Names that
     people of the study have word for word make no group.
     """
-    first: dict[str, FileJudgement] = {}
-    for row in rows:
-        first.setdefault(row.assessor, row)
     known_names = {
         alias: person.assessor for person in everyone for alias in (person.assessor, person.account) if alias
     }
     groups: dict[str, dict[str, str]] = {}
     for alias, pseudonym in known_names.items():
         groups.setdefault(_folded(alias), {})[pseudonym] = "in this study"
-    for alias, row in first.items():
+    for place in first_places(rows["assessor"]):
+        alias, account = rows["assessor"][place], rows["account"][place]
         if alias not in known_names:
             folded = _folded(alias)
-            if row.account in known_names and folded not in groups:
-                folded = _folded(row.account)
-            groups.setdefault(folded, {})[alias] = f"{name}:{row.line}"
+            if account in known_names and folded not in groups:
+                folded = _folded(account)
+            groups.setdefault(folded, {})[alias] = f"{name}:{rows['line'][place]}"
     return tuple(group for group in groups.values() if len(group) > 1 and not group.keys() <= {*known_names.values()})
 
 
@@ -204,7 +203,7 @@ def _folded(alias: str) -> str:
 
 
 def persons_of(
-    rows: Iterable[FileJudgement],
+    rows: Columns,
     adjudicators: set[str],
     everyone: Iterable[Assessor],
     *,
@@ -216,9 +215,9 @@ def persons_of(
     same_person: whether the names of each group of `same_names` are one person; None refuses them.
     """
     faults = Faults(name)
-    rows, everyone = tuple(rows), tuple(everyone)
+    everyone = tuple(everyone)
     # The numbers of accounts by size.
-    names = sorted({row.assessor for row in rows}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
+    names = sorted({*rows["assessor"]}, key=lambda alias: (len(alias) * alias.isdecimal(), alias))
     if absent := len(adjudicators - set(names)):
         faults.add(f"{counted(absent, 'name')} given with --adjudicator not found in any row")
     groups = same_names(rows, everyone, name=name)
@@ -304,57 +303,51 @@ def with_sentences(
     return replace(query, sentences=facet_sentences(labels_of_paper, query.facet, facets=settings.facets))
 
 
-def plan_of(named_rows: Iterable[NamedRow], standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
-    """Assignments on record, followed by the new rows, person by person, in the order of time, else of the file."""
+def plan_of(named: Columns, standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
+    """Assignments on record, followed by the new rows, person by person, in the order of time, else of the file.
+
+    named: the rows under the names of this study.
+    """
     planned = {
         (assignment.query_id, assignment.doc_id, assignment.occasion, assignment.assessor) for assignment in standing
     }
     last = {assignment.assessor: assignment.position for assignment in sorted(standing, key=attrgetter("position"))}
-    by_person: dict[str, list[FileJudgement]] = {}
-    query_of: dict[str, str] = {}
-    for named in named_rows:
-        query_of[named.row.query] = named.query.query_id
-        question = (named.query.query_id, named.row.document, named.row.occasion, named.person)
-        # Several answers of one person to one pair were asked for once.
-        if not named.adjudicates and question not in planned:
-            planned.add(question)
-            by_person.setdefault(named.person, []).append(named.row)
+    questions, moments, lines = questions_of(named), named["judged_at"], named["line"]
+    # Several answers of one person to one pair were asked for once.
+    places = [place for place in first_places(questions) if questions[place] not in planned]
+    by_person = grouped((questions[place][3], place) for place in places if not named["adjudicates"][place])
     new: list[Assignment] = []
-    for person, rows in sorted(by_person.items()):
-        timed = all(row.judged_at for row in rows)
-        rows.sort(key=attrgetter("judged_at", "line") if timed else attrgetter("line"))
+    for person, of_person in sorted(by_person.items()):
+        of_person.sort(key=lines.__getitem__)
+        if all(moments[place] for place in of_person):
+            of_person.sort(key=moments.__getitem__)
         new += [
-            Assignment(query_of[row.query], row.document, person, position, row.occasion)
-            for position, row in enumerate(rows, start=last.get(person, 0) + 1)
+            Assignment(*questions[place][:2], person, position, questions[place][2])
+            for position, place in enumerate(of_person, start=last.get(person, 0) + 1)
         ]
     return (*standing, *new)
 
 
-def check_once(rows: Iterable[NamedRow], *, name: str) -> None:
+def check_once(named: Columns, *, name: str) -> None:
     """Raise InputError with each pair that one person has twice under two spellings of their name."""
     faults = Faults(name)
-    line_of: dict[tuple[str, str, int, str], int] = {}
-    for named in rows:
-        question = (named.query.query_id, named.row.document, named.row.occasion, named.person)
-        earlier = line_of.setdefault(question, named.row.line)
-        if earlier != named.row.line and not named.row.annotation:
-            pair = f"{named.row.query} {named.row.document}"
-            faults.add(f"{pair}: {named.person} judged the pair on line {earlier} already", line=named.row.line)
+    for place, earlier in repeated(questions_of(named), named["line"]):
+        if not named["annotation"][place]:
+            query, document, person, line = (named[of][place] for of in ("query", "document", "person", "line"))
+            faults.add(f"{query} {document}: {person} judged the pair on line {earlier} already", line=line)
     faults.raise_if_any(hint="leave out one of the rows of each pair, or mark a repeated judgement with occasion 2")
 
 
-def check_adjudicated(rows: Iterable[NamedRow], plan: Iterable[Assignment], *, name: str) -> None:
+def check_adjudicated(named: Columns, plan: Iterable[Assignment], *, name: str) -> None:
     faults = Faults(name)
-    rows = [named for named in rows if named.adjudicates]
-    judged = {assignment.pair for assignment in plan} if rows else set()
-    for named in rows:
-        if named.row.grade is None:
-            faults.add("an adjudicator's row without a grade, expected the final one", line=named.row.line)
-        if named.row.occasion > 1:
-            faults.add("an adjudicator's row with a second occasion, expected one decision", line=named.row.line)
-        if (named.query.query_id, named.row.document) not in judged:
-            faults.add(
-                f"{named.row.query} {named.row.document}: adjudicated, but not judged by any assessor",
-                line=named.row.line,
-            )
+    places = list(compress(count(), named["adjudicates"]))
+    judged = {assignment.pair for assignment in plan} if places else set()
+    for place in places:
+        query, document, line = (named[of][place] for of in ("query", "document", "line"))
+        if named["grade"][place] is None:
+            faults.add("an adjudicator's row without a grade, expected the final one", line=line)
+        if named["occasion"][place] > 1:
+            faults.add("an adjudicator's row with a second occasion, expected one decision", line=line)
+        if (named["query_id"][place], document) not in judged:
+            faults.add(f"{query} {document}: adjudicated, but not judged by any assessor", line=line)
     faults.raise_if_any()

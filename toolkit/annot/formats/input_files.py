@@ -16,17 +16,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import resources
-from itertools import zip_longest
+from itertools import islice
 from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
 from types import NoneType
-from typing import IO, Any, NamedTuple, TextIO, TypeVar
+from typing import IO, Any, NamedTuple, TextIO, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near, shown
-from annot.base.records import Gold
+from annot.base.records import Columns, Gold
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The one door for files that people give: their bytes, unpacked under a limit, and the encoding that these tell.
@@ -312,6 +312,8 @@ M = TypeVar("M", bound=BaseModel)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 AS_JSON = "backslashreplace"
 """Form in which a lone surrogate, which UTF-8 does not have, is written: that of the JSON it came in."""
+AT_ONCE = 5_000
+"""Rows of a table that are read or written at a time."""
 _TELLING_DECODER = json.JSONDecoder(parse_constant=str)
 
 
@@ -365,10 +367,13 @@ def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     return "".join([f"{text}\n" for text in json_texts(list(records), ascii_only=False)])
 
 
-def table_lines(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> str:
+def table_lines(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
     """The rows of a table, a record a line."""
-    columns = list(zip(*rows, strict=True))
-    return "".join([f"{text}\n" for text in json_objects(names, columns, ascii_only=False)]) if columns else ""
+    lots = []
+    for start in range(0, len(columns[0]) if columns else 0, AT_ONCE):
+        lot = [values[start : start + AT_ONCE] for values in columns]
+        lots.append("\n".join([*json_objects(names, lot, ascii_only=False), ""]))
+    return "".join(lots)
 
 
 def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = True) -> list[str]:
@@ -376,6 +381,8 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
 
     Objects with the same keys, as rows of a table are, are written by one template.
     """
+    if isinstance(values, ObjectColumn):
+        return json_objects([*values.columns], [*values.columns.values()], sort=sort, ascii_only=ascii_only)
     if values and all(type(value) is dict for value in values):
         names, *others = set(map(tuple, values))
         if names and not others and all(isinstance(name, str) for name in names):
@@ -398,6 +405,29 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
         texts = {value: of_type[type(value)](value) for value in distinct}
         return list(map(texts.__getitem__, values))
     return [of_type.get(type(value), write)(value) for value in values]
+
+
+class ObjectColumn(Sequence[dict[str, Any]]):
+    """Objects with the same keys, kept as columns: one is made when it is asked for."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self._length = len(next(iter(columns.values()), ()))
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, place: slice) -> ObjectColumn: ...
+    def __getitem__(self, place: int | slice) -> dict[str, Any] | ObjectColumn:
+        chosen = {name: values[place] for name, values in self.columns.items()}
+        return ObjectColumn(chosen) if isinstance(place, slice) else chosen
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        rows = zip(*self.columns.values(), strict=True)
+        return (dict(zip(self.columns, row, strict=True)) for row in rows)
 
 
 def is_constant(values: Sequence[Any]) -> bool:
@@ -452,11 +482,19 @@ SEPARATORS = ",;\t"
 
 
 class CsvTable(NamedTuple):
-    """The rows by column, each with the line on which it begins, under the headings of the line of the header."""
+    """The rows that are not empty, under the headings of the line of the header."""
 
     line: int
     headings: tuple[str, ...]
-    rows: list[tuple[int, dict[str, str]]]
+    lines: list[int]
+    """Line on which each row begins."""
+    cells: ObjectColumn
+    """The cells of each row by heading; of two headings that are equal, the last counts."""
+
+    @property
+    def rows(self) -> list[tuple[int, dict[str, str]]]:
+        """Each row with its line."""
+        return list(zip(self.lines, self.cells, strict=True))
 
 
 def decoded(data: bytes) -> str:
@@ -473,7 +511,7 @@ def decoded(data: bytes) -> str:
 
 
 def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) -> CsvTable:
-    """The rows that are not empty, by the headings of the first.
+    """The table in a text.
 
     Comma, semicolon or tab between the cells, whichever gives the header most of `known_headings` (spelled as by
     `plain`); any line ends; a first line `sep=;` is passed over. What is no CSV, known headings that occur twice, and
@@ -484,7 +522,7 @@ def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) ->
     while start < len(lines) and not lines[start].strip(f"{SEPARATORS} \r\n"):
         start += 1
     if start == len(lines):
-        return CsvTable(0, (), [])
+        return CsvTable(0, (), [], ObjectColumn({}))
 
     def known_columns(separator: str) -> int:
         return len(
@@ -493,29 +531,38 @@ def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) ->
 
     reader = csv.reader(lines[start:], delimiter=max(SEPARATORS, key=known_columns), strict=True)
     line = start + 1
-    headings: list[str] = []
-    rows = []
-    try:
-        headings = [cell.strip() for cell in next(reader)]
-        for heading in sorted(
-            {cell for cell in headings if headings.count(cell) > 1 and plain(cell) in known_headings}
-        ):
-            faults.add(f"column {heading!r} occurs {headings.count(heading)} times", line=line)
-        line = start + reader.line_num + 1
-        for cells in reader:
-            if len(cells) == len(headings):
-                if any(map(str.strip, cells)):
-                    rows.append((line, dict(zip(headings, cells, strict=True))))
-            elif any(cell.strip() for cell in cells[len(headings) :]):
+    begun: list[int] = []
+
+    def rows_read() -> Iterator[list[str]]:
+        try:
+            yield from reader
+        except csv.Error as error:
+            faults.add(f"not CSV from here on: {error}", line=line)
+
+    def filled_rows() -> Iterator[list[str]]:
+        nonlocal line
+        for cells in source:
+            if any(map(str.strip, cells[len(headings) :])):
                 faults.add(
                     f"found {len(cells)} cells, expected {len(headings)}; quote a cell with a separator", line=line
                 )
-            elif any(cell.strip() for cell in cells):
-                rows.append((line, dict(zip_longest(headings, cells[: len(headings)], fillvalue=""))))
+            elif any(map(str.strip, cells)):
+                begun.append(line)
+                yield (cells + [""] * (len(headings) - len(cells)))[: len(headings)]
             line = start + reader.line_num + 1
-    except csv.Error as error:
-        faults.add(f"not CSV from here on: {error}", line=line)
-    return CsvTable(start + 1, tuple(headings), rows)
+
+    source = rows_read()
+    headings = [cell.strip() for cell in next(source, ())]
+    for heading in sorted({cell for cell in headings if headings.count(cell) > 1 and plain(cell) in known_headings}):
+        faults.add(f"column {heading!r} occurs {headings.count(heading)} times", line=line)
+    line = start + reader.line_num + 1
+    columns: list[list[str]] = [[] for _ in headings]
+    rows, texts = filled_rows(), dict[str, str]()
+    # Some rows at a time, and equal cells as one text: a large table takes a tenth of the memory.
+    while lot := list(islice(rows, AT_ONCE)):
+        for column, cells in zip(columns, zip(*lot, strict=True), strict=True):
+            column += map(texts.setdefault, cells, cells)
+    return CsvTable(start + 1, tuple(headings), begun, ObjectColumn(dict(zip(headings, columns, strict=True))))
 
 
 def read_columns(

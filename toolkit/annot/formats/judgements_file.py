@@ -8,10 +8,12 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from dataclasses import fields as fields_of
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -19,7 +21,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from annot.base.errors import Faults, InputError, json_problem
 from annot.base.names import moment_of, near
-from annot.base.records import Adjudication, Decision, Judgement, Pool, immutable
+from annot.base.records import Adjudication, Columns, Decision, Judgement, Pool, chosen_rows, immutable
 from annot.formats.cleaning import without_direction
 from annot.formats.input_files import Strict, checked, decoded, json_lines, plain, read_objects, read_table
 
@@ -83,10 +85,27 @@ class FileJudgement:
     """The number of the assessor's account, if `assessor` is its address."""
 
 
-def read_judgements(
-    data: bytes, *, name: str, columns: Mapping[str, str], scale: Sequence[str]
-) -> tuple[FileJudgement, ...]:
-    """The judgements in the bytes of a file, in its order.
+def columns_of(rows: Collection[FileJudgement]) -> Columns:
+    """The rows as columns, by the names of their fields."""
+    return {name: list(map(attrgetter(name), rows)) for name in FileJudgement.__match_args__}
+
+
+def judgement_columns(**columns: Sequence[Any]) -> Columns:
+    """A column for each field of `FileJudgement`; those that are not given have its default."""
+    number = len(columns["line"])
+    return {field.name: columns.get(field.name) or [field.default] * number for field in fields_of(FileJudgement)}
+
+
+def repeated(keys: Sequence[Hashable], lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Place of each row whose key was on another line before, and that line."""
+    line_of: dict[Hashable, int] = {}
+    for place, key in enumerate(keys if len({*keys}) < len(keys) else ()):
+        if (earlier := line_of.setdefault(key, lines[place])) != lines[place]:
+            yield place, earlier
+
+
+def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale: Sequence[str]) -> Columns:
+    """The judgements in the bytes of a file, in its order: a column for each field of `FileJudgement`.
 
     columns: the column of each field that the caller names; others are found by `NAMES`, those that are not required
     only where they are there. scale: the names of the grades from 0 upward; a grade is a number of the scale or one of
@@ -96,31 +115,33 @@ def read_judgements(
     """
     faults = Faults(name)
     text = decoded(data)
-    rows: list[tuple[int, dict[str, Any]]]
+    lines: Sequence[int] = ()
+    rows: Sequence[Mapping[str, Any]] = ()
+    cells: Columns = {}
     if text.lstrip().startswith("["):
         faults.add("found a JSON array, expected one object per line")
-        rows = []
     elif text.lstrip().startswith("{"):
-        rows = list(read_objects(io.StringIO(text), faults, constants=True))
+        objects = list(read_objects(io.StringIO(text), faults, constants=True))
+        lines, rows = [line for line, _ in objects], [row for _, row in objects]
+        cells = {name: [row.get(name, "") for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
     else:
         named = [heading for names in (*NAMES.values(), *SECOND_CHOICE.values()) for heading in names]
         headings = {plain(heading) for heading in [*columns.values(), *named]}
-        rows = [*read_table(text, faults, known_headings=headings).rows]
+        csv_table = read_table(text, faults, known_headings=headings)
+        lines, rows, cells = csv_table.lines, csv_table.cells, csv_table.cells.columns
     if not rows:
         faults.raise_if_any(found=rows, nothing="found no judgement, expected a header and one row each")
     faults_before = len(faults.found)
-    fields = _fields([heading for _, row in rows for heading in row], columns, faults)
+    fields = _fields([*cells], columns, faults)
     if len(faults.found) > faults_before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
-    judgements = _judgements_of(rows, fields, scale, faults) if rows else []
-    line_of: dict[tuple[str, str, str, int], int] = {}
-    for read in judgements:
-        earlier = line_of.setdefault((read.query, read.document, read.assessor, read.occasion), read.line)
-        if earlier != read.line:
-            problem = f"{read.query} {read.document}: this assessor judged the pair on line {earlier} already"
-            faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=read.line)
+    judgements = _judgements_of(lines, rows, {field: cells[name] for field, name in fields.items()}, scale, faults)
+    keys = list(zip(*(judgements[field] for field in ("query", "document", "assessor", "occasion")), strict=True))
+    for place, earlier in repeated(keys, judgements["line"]):
+        problem = f"{' '.join(keys[place][:2])}: this assessor judged the pair on line {earlier} already"
+        faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=judgements["line"][place])
     faults.raise_if_any()
-    return tuple(judgements)
+    return judgements
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:
@@ -181,35 +202,39 @@ def _readers(scale: Sequence[str]) -> dict[str, Reader]:
 
 
 def _judgements_of(
-    rows: Sequence[tuple[int, Mapping[str, Any]]], fields: Mapping[str, str], scale: Sequence[str], faults: Faults
-) -> list[FileJudgement]:
-    """The rows by the columns found, without those that have faults, which are added to `faults`."""
+    lines: Sequence[int],
+    rows: Sequence[Mapping[str, Any]],
+    cells: Columns,
+    scale: Sequence[str],
+    faults: Faults,
+) -> Columns:
+    """The rows by their cells in the column of each field, without those that have faults, which are added to
+    `faults`."""
     columns: dict[str, Sequence[Any]] = {}
     wrong: dict[int, list[str]] = {}
     for field, reader in _readers(scale).items():
-        name = fields.get(field)
-        values = [""] * len(rows) if name is None else [row.get(name, "") for _, row in rows]
-        columns[field], problems = _read_column(field, reader, values)
+        columns[field], problems = _read_column(field, reader, cells.get(field) or [""] * len(lines))
         for place, problem in problems:
             wrong.setdefault(place, []).append(problem)
     for place, found in sorted(wrong.items()):
         for problem in found:
-            faults.add(problem, line=rows[place][0])
-    moments, took = zip(*(time or (None, None) for time in columns["time"]), strict=True)
-    seconds = [other if time is None else time for time, other in zip(columns["seconds"], took, strict=True)]
-    named = (columns[field] for field in ("query", "document", "assessor", "grade"))
-    lines, contents = zip(*rows, strict=True)
-    read_rows = map(FileJudgement, lines, *named, moments, seconds, columns["comment"], columns["occasion"], contents)
-    return [judgement for place, judgement in enumerate(read_rows) if place not in wrong]
+            faults.add(problem, line=lines[place])
+    times = columns.pop("time")
+    moments, took = ([time and time[part] for time in times] for part in (0, 1))
+    columns["seconds"] = [read if own is None else own for own, read in zip(columns["seconds"], took, strict=True)]
+    judgements = judgement_columns(line=lines, row=rows, judged_at=moments, **columns)
+    return chosen_rows(judgements, [place not in wrong for place in range(len(lines))]) if wrong else judgements
 
 
 def _read_column(field: str, reader: Reader, values: Sequence[Any]) -> tuple[Sequence[Any], list[tuple[int, str]]]:
     """Contents of a column, and the place and words of each fault."""
-    # A column has few texts, many times each.
-    read = {text: _tried(field, reader, text) for text in {value for value in values if isinstance(value, str)}}
-    tried = [read[value] if isinstance(value, str) else _tried(field, reader, value) for value in values]
-    contents, problems = zip(*tried, strict=True)
-    return contents, [(place, problem) for place, problem in enumerate(problems) if problem]
+    if set(map(type, values)) == {str}:
+        # A column has few texts, many times each.
+        read = {text: _tried(field, reader, text) for text in set(values)}
+        tried = list(map(read.__getitem__, values))
+    else:
+        tried = [_tried(field, reader, value) for value in values]
+    return [content for content, _ in tried], [(place, problem) for place, (_, problem) in enumerate(tried) if problem]
 
 
 def _tried(field: str, reader: Reader, value: Any) -> tuple[Any, str]:
@@ -407,7 +432,7 @@ GIVEN = ("choices", "rating", "number", "taxonomy")
 
 def read_export(
     data: bytes, *, name: str, places: Mapping[str, str], grades: Mapping[str, int | None], scale: Sequence[str]
-) -> tuple[FileJudgement, ...]:
+) -> Columns:
     """Every annotation of every task, by the time of its last change; drafts and predictions are no judgements.
 
     places: of `query` and `document`, the key of the task's data that holds the id; of `grade` and, if there is one, of
@@ -443,7 +468,7 @@ def read_export(
     judgements.sort(
         key=lambda row: (row.changed_at or row.judged_at or "", row.line, len(row.annotation), row.annotation)
     )
-    return tuple(judgements)
+    return columns_of(judgements)
 
 
 def grades_named(grade_names: Sequence[str], scale: Sequence[str]) -> dict[str, int | None]:
@@ -611,7 +636,7 @@ class _Seed(Strict):
 _SEEDS = TypeAdapter(list[_Seed])
 
 
-def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
+def read_relish(data: bytes, *, name: str) -> Columns:
     """The judgements in the bytes of RELISH's JSON: grade 2 for relevant, 1 for partial, 0 for irrelevant.
 
     Queries and documents are PubMed ids. The file does not say who judged: of a seed article that several people
@@ -640,4 +665,4 @@ def read_relish(data: bytes, *, name: str) -> tuple[FileJudgement, ...]:
             for doc_id, grade in graded
         )
     faults.raise_if_any(found=entries, nothing="found no entry, expected some with `pmid` and `response`")
-    return tuple(judgements)
+    return columns_of(judgements)

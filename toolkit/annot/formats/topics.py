@@ -15,7 +15,7 @@ from annot.base.errors import Faults, InputError, numbered
 from annot.base.plugins import PluginNames, loaded
 from annot.base.records import Topic
 from annot.formats.cleaning import clean
-from annot.formats.corpora.tables import dataset_named, downloading
+from annot.formats.corpora.tables import FIELD_NAMES, dataset_named, downloading
 from annot.formats.input_files import (
     SAVE_AS_UTF_8,
     SEPARATORS,
@@ -170,20 +170,7 @@ def _id(value: Any) -> str | None:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-LABELS = {
-    "num": r"Number\s*:",
-    "title": r"Topic\s*:",
-    "desc": r"Description\s*:",
-    "narr": r"Narrative\s*:",
-    "dom": r"Domain\s*:",
-    "smry": r"Summary\s*:",
-    "con": r"Concept\(s\)\s*:",
-    "fac": r"Factor\(s\)\s*:",
-    "nat": r"Nationality\s*:",
-    "def": r"Definition\(s\)\s*:",
-    "time": r"Time\s*:",
-    "head": "",
-}
+LABELS: dict[str, str] = FIELD_NAMES["topics"]
 """The tags, each with the label that its text may begin with; a tag that is not among them is text."""
 _ONCE = ("num", "title", "desc", "narr")
 _TAG = re.compile(

@@ -6,27 +6,28 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import and_
 from typing import Any
 
 from sqlalchemy import func, select
 
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
-from annot.base.records import Adjudication, Assessor, Assignment, Judgement, Query, Source, grouped
+from annot.base.records import Assessor, Assignment, Columns, Query, Source, chosen_rows, grouped
 from annot.corpus import query_sentences
 from annot.corpus.paper_ids import RowsByFile, rows_in_corpus
-from annot.formats.judgements_file import FileJudgement
 from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_lines
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import facet_labels, people, pools, projects, runs
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, SourcedAnswer
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount
 from annot.store.models import JUDGEMENT_TABLE, ImportedSource, Plan, Session
 from annot.store.papers import find_papers
 from annot.store.shown import hash_of_text, keep_imported_scale
 from annot.study.outcome import Pair, outcome_of
-from annot.study.snapshot import export_judgements
+from annot.study.snapshot import export_imported
 from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -243,7 +244,7 @@ class ImportedJudgements:
 
 def import_judgements(
     ws: Workspace,
-    rows: Sequence[FileJudgement],
+    rows: Columns,
     data: bytes,
     *,
     name: str,
@@ -253,7 +254,7 @@ def import_judgements(
     same_person: bool | None,
     dry_run: bool,
 ) -> ImportedJudgements:
-    """Import these judgements. name: name of the file in messages."""
+    """Import these judgements. rows: columns of `FileJudgement`. name: name of the file in messages."""
     errors: list[InputError] = []
     queries: dict[str, Query] = {}
     persons: dict[str, Assessor] = {}
@@ -279,19 +280,15 @@ def import_judgements(
     raise_together(errors, name=name)
     with ws.reading() as session:
         _refuse_unnamed(session, rows, persons, name=name)
-    in_file = {(queries[row.query].query_id, row.document) for row in rows if row.query in queries}
+    earlier = 0
+    if checked_rows[name] is not rows:
+        left_out = _pairs(rows, queries) - _pairs(checked_rows[name], queries)
+        earlier = len(left_out & {assignment.pair for assignment in planned})
     rows = checked_rows[name]
-    left_out = in_file - {(queries[row.query].query_id, row.document) for row in rows}
-    earlier = len(left_out & {assignment.pair for assignment in planned})
-    queries = {row.query: queries[row.query] for row in rows}
-    persons = {row.assessor: persons[row.assessor] for row in rows}
+    queries = {query: queries[query] for query in dict.fromkeys(rows["query"])}
+    persons = {alias: persons[alias] for alias in dict.fromkeys(rows["assessor"])}
     papers = find_papers(ws.corpus, paper_ids) if corpus else {}
-    named_rows = [
-        query_sentences.NamedRow(
-            row, queries[row.query], persons[row.assessor].assessor, persons[row.assessor].adjudicator
-        )
-        for row in rows
-    ]
+    named_rows = query_sentences.under_names(rows, queries, persons)
     new = [
         query_sentences.with_sentences(query, labels, papers, ws.settings)
         for query in queries.values()
@@ -309,12 +306,17 @@ def import_judgements(
             pools.put_queries(session, new)
             recorded = _record(session, named_rows, plan, ws)
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
-            facts = {"rows": len(rows), "queries": len(queries)}
+            facts = {"rows": len(rows["line"]), "queries": len(queries)}
             runs.put_import(session, ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
-        outcome = ws.read(outcome_of, ws.settings)
-        export_judgements(ws, outcome)
-    notes = (*notes, *_notes(named_rows, persons, outside, earlier))
+        export_imported(ws)
+    notes = (*notes, *_notes(named_rows, queries, persons, outside, earlier))
     return _in_figures(named_rows, len(new), recorded, notes)
+
+
+def _pairs(rows: Columns, queries: Mapping[str, Query]) -> set[Pair]:
+    """The pairs of the rows whose query is known."""
+    pairs = {*zip(rows["query"], rows["document"], strict=True)}
+    return {(queries[query].query_id, document) for query, document in pairs if query in queries}
 
 
 def refuse_other_work(ws: Workspace, session: Session) -> None:
@@ -329,9 +331,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
         raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
 
 
-def _refuse_unnamed(
-    session: Session, rows: Iterable[FileJudgement], persons: Mapping[str, Assessor], *, name: str
-) -> None:
+def _refuse_unnamed(session: Session, rows: Columns, persons: Mapping[str, Assessor], *, name: str) -> None:
     """Raise InputError if rows without the name of an assessor, such as lines of qrels, would count as answers of a
     person whom an earlier file names, or the other way round: they would replace these answers."""
     judgement = JUDGEMENT_TABLE
@@ -340,9 +340,9 @@ def _refuse_unnamed(
         select(judgement.c.assessor, judgement.c.payload).where(judgement.c.id.in_(first))
     )
     named = {person: not _is_unnamed(payload or {}) for person, payload in recorded}
-    for row in rows:
-        person = persons[row.assessor].assessor
-        if person in named and named[person] == _is_unnamed(row.row):
+    for alias, row in zip(rows["assessor"], rows["row"], strict=True) if named else ():
+        person = persons[alias].assessor
+        if person in named and named[person] == _is_unnamed(row):
             problem = (
                 f"it names no assessor, and the study has judgements of {person}"
                 if named[person]
@@ -359,41 +359,46 @@ def _is_unnamed(row: Mapping[str, Any]) -> bool:
     return row.keys() == {"grade"}
 
 
-def _record(
-    session: Session, named_rows: Sequence[query_sentences.NamedRow], plan: tuple[Assignment, ...], ws: Workspace
-) -> RecordedCount:
+def _record(session: Session, named: Columns, plan: tuple[Assignment, ...], ws: Workspace) -> RecordedCount:
     recorded_at = moment_now()
     keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
     people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
-    judged = [_sourced(named) for named in named_rows if not named.adjudicates]
-    settled = [_sourced(named) for named in named_rows if named.adjudicates]
+    adjudicates = named["adjudicates"]
+    answers = zip(named["cannot_judge"], named["grade"], named["flags"], strict=True)
+    why = [reason or (NO_GRADE if grade is None and not flags else None) for reason, grade, flags in answers]
+    judged = chosen_rows({**named, "cannot_judge": why}, [not settles for settles in adjudicates])
+    settled = chosen_rows(named, adjudicates)
+    n_settled = len(settled["line"])
+    shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled}
+    of_judgements = (*OF_ANSWER, "cannot_judge", "flags", "occasion")
     both = (
-        JUDGEMENTS.record(session, judged, recorded_at=recorded_at),
-        ADJUDICATIONS.record(session, settled, recorded_at=recorded_at),
+        JUDGEMENTS.record_columns(session, _sourced(judged, "assessor", of_judgements), recorded_at=recorded_at),
+        ADJUDICATIONS.record_columns(
+            session, _sourced(settled, "adjudicator", OF_ANSWER) | shared, recorded_at=recorded_at
+        ),
     )
     return RecordedCount(*map(sum, zip(*both, strict=True)))
 
 
-def _sourced(named: query_sentences.NamedRow) -> SourcedAnswer[Any]:
-    row = named.row
-    pair = (named.query.query_id, row.document, named.person, row.grade)
-    fields: dict[str, Any] = {"comment": row.comment, "judged_at": row.judged_at, "lead_time": row.seconds}
-    if named.adjudicates:
-        record: Judgement | Adjudication = Adjudication(*pair, UNKNOWN, (), **fields)
-    else:
-        why = row.cannot_judge or (NO_GRADE if row.grade is None and not row.flags else None)
-        record = Judgement(*pair, cannot_judge=why, flags=row.flags, occasion=row.occasion, **fields)
-    return SourcedAnswer(record, Source.FILE, row.annotation, row.row, changed_at=row.changed_at)
+OF_ANSWER = ("query_id", "grade", "comment", "judged_at", "annotation", "changed_at")
+"""Columns of a file that answers have under the same names."""
+
+
+def _sourced(named: Columns, person: str, same: Iterable[str]) -> dict[str, Sequence[Any]]:
+    """Columns of answers. person: name of the column of the person. same: the columns that keep their names."""
+    names = {person: "person", "doc_id": "document", "lead_time": "seconds", "payload": "row"}
+    columns = {new: named[old] for new, old in {**names, **{name: name for name in same}}.items()}
+    return columns | {"source": [Source.FILE.value] * len(named["line"])}
 
 
 def _notes(
-    named_rows: Sequence[query_sentences.NamedRow], persons: Mapping[str, Assessor], outside: int, earlier: int
+    named: Columns, queries: Mapping[str, Query], persons: Mapping[str, Assessor], outside: int, earlier: int
 ) -> Iterator[str]:
     """Notes on the import. outside: documents outside drawn pools. earlier: pairs on record that are left out now."""
     if earlier:
         pairs = counted(earlier, "pair")
         yield f"{pairs} left out now {'was' if earlier == 1 else 'were'} imported earlier and still on record"
-    renamed = {named.row.query: named.query.query_id for named in named_rows if named.row.query != named.query.query_id}
+    renamed = {name: query.query_id for name, query in queries.items() if name != query.query_id}
     if renamed:
         old, new = min(renamed.items())
         yield f"{counted(len(renamed), 'query')} renamed to paper and facet, such as {old} to {new}"
@@ -401,11 +406,11 @@ def _notes(
         yield f"documents of the file outside the drawn pools: {outside}; systems do not rank them"
     if len(persons) > (people_named := len({person.assessor for person in persons.values()})):
         yield f"{len(persons)} names in the file were taken as {counted(people_named, 'person', 'people')}"
-    answers = Counter(
-        (named.query.query_id, named.row.document, named.row.occasion, named.person)
-        for named in named_rows
-        if not (named.adjudicates or named.row.flags)
-    )
+    questions = query_sentences.questions_of(named)
+    if len({*questions}) == len(questions):
+        return
+    does_not_count = zip(named["adjudicates"], named["flags"], strict=True)
+    answers = Counter(compress(questions, [not any(reasons) for reasons in does_not_count]))
     if several := [question for question, count in answers.items() if count > 1]:
         example = " ".join(several[0][:2])
         yield (
@@ -415,25 +420,23 @@ def _notes(
 
 
 def _in_figures(
-    named_rows: Sequence[query_sentences.NamedRow], new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
+    named: Columns, new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
 ) -> ImportedJudgements:
-    judged = [named for named in named_rows if not named.adjudicates]
-    first = {
-        (named.query.query_id, named.row.document, named.person)
-        for named in judged
-        if named.row.occasion == 1 and not named.row.flags
-    }
-    graded = [named.row for named in named_rows if not named.row.flags]
-    assessors = Counter((query_id, doc_id) for query_id, doc_id, _ in first)
+    counts = [not flags for flags in named["flags"]]
+    judged = [not adjudicates for adjudicates in named["adjudicates"]]
+    questions = compress(query_sentences.questions_of(named), map(and_, counts, judged))
+    first = {(query_id, document, person) for query_id, document, occasion, person in questions if occasion == 1}
+    assessors = Counter(question[:2] for question in first)
+    grades = Counter(compress(named["grade"], counts))
     return ImportedJudgements(
-        judgements=len(judged),
-        adjudications=len(named_rows) - len(judged),
-        without_grade=sum(named.row.grade is None for named in judged),
-        queries=len({named.query.query_id for named in named_rows}),
+        judgements=sum(judged),
+        adjudications=len(judged) - sum(judged),
+        without_grade=[*compress(named["grade"], judged)].count(None),
+        queries=len({*named["query_id"]}),
         new_queries=new_queries,
         pairs_by_assessors=dict(sorted(Counter(assessors.values()).items())),
-        rows_by_person=dict(sorted(Counter(named.person for named in named_rows).items())),
-        grades=dict(sorted(Counter(row.grade for row in graded if row.grade is not None).items())),
+        rows_by_person=dict(sorted(Counter(named["person"]).items())),
+        grades={grade: grades[grade] for grade in sorted(grades.keys() - {None})},
         **recorded._asdict(),
         notes=notes,
     )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
+from types import MappingProxyType
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from annot.formats.input_files import table_lines
 # ----------------------------------------------------------------------------------------------------------------------
 
 
+Pair = tuple[str, str]
 FEWEST_BETWEEN = 20
 """Other pairs between a pair and its repeat; a repeat that came 17 pairs later was recognised."""
 
@@ -44,9 +46,9 @@ def draw_plan(
     repeats: float,
     seed: int,
     current: Iterable[Assignment] = (),
-    former: Collection[str] = (),
     shares: Mapping[str, float] | None = None,
     withdrawn: Collection[str] = (),
+    barred: Mapping[Pair, Collection[str]] = MappingProxyType({}),
 ) -> tuple[Assignment, ...]:
     """The assignments, by assessor and position.
 
@@ -54,16 +56,17 @@ def draw_plan(
     assignment: `per-query` gives all documents of a query to one team; `per-pair` forms a team for each document.
     repeats: the share of an assessor's pairs that come again in the second half of their sequence, as hidden repeats.
     current: assignments that were made before; they keep their place, and new pairs are added behind them. A current
-    pair that lacks assessors, since a person left, gets them if people are free.
-    former: people who left; they keep their pairs and get no new ones.
+    pair that lacks assessors, since a person left, gets them if people are free. People who are not among `assessors`
+    by now keep their pairs.
     shares: the hours of people relative to each other; 1 for those not named.
     withdrawn: documents that the corpus no longer has; planned pairs with them stay, and no others are planned.
+    barred: people who must not get a pair, by pair, besides those who have it.
 
     Raises InputError when there are fewer assessors than a new pair needs, or a current assignment has no pair any
     more.
     """
     current = tuple(current)
-    _check_current(current, documents, {*assessors, *former}, per_pair)
+    _check_current(current, documents, per_pair)
     have = _members(current)
     missing = {
         query_id: [doc for doc in doc_ids if len(have.get((query_id, doc), ())) < per_pair and doc not in withdrawn]
@@ -84,8 +87,15 @@ def draw_plan(
     # The largest queries first: the small ones balance the loads.
     for query_id in sorted(missing, key=lambda name: (-len(missing[name]), name)):
         usual = teams.of_query(current, query_id) if assignment == "per-query" else ()
-        for members, pending, key in _groups_to_draw(query_id, missing[query_id], have, apart=assignment == "per-pair"):
-            team = teams.completing(members, usual, query_id, len(pending), size=per_pair, key=key)
+        for members, pending, key in _groups_to_draw(
+            query_id, missing[query_id], have, barred, apart=assignment == "per-pair"
+        ):
+            team = teams.completing(
+                *(members, usual, query_id, len(pending)),
+                barred=barred.get((query_id, pending[0]), ()),
+                size=per_pair,
+                key=key,
+            )
             teams.take(team, query_id, len(pending), beside=members)
             for name in team:
                 assigned[name].setdefault(query_id, []).extend(pending)
@@ -96,7 +106,7 @@ def plan_lines(plan: Iterable[Assignment]) -> str:
     """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
     names = ("assessor", "position", "query_id", "doc_id", "occasion")
     ordered = sorted(plan, key=attrgetter("assessor", "position"))
-    return table_lines(names, map(attrgetter(*names), ordered))
+    return table_lines(names, [list(map(attrgetter(name), ordered)) for name in names])
 
 
 class _Teams:
@@ -114,12 +124,20 @@ class _Teams:
         self.overlap: Counter[tuple[str, ...]] = Counter()
 
     def completing(
-        self, members: Sequence[str], usual: Sequence[str], query_id: str, pairs: int, *, size: int, key: str
+        self,
+        members: Sequence[str],
+        usual: Sequence[str],
+        query_id: str,
+        pairs: int,
+        *,
+        barred: Collection[str],
+        size: int,
+        key: str,
     ) -> tuple[str, ...]:
         """People who join `members` to make `size`: the usual team of the query, then the best; fewer if too few are
         free."""
-        joining = [name for name in usual if name not in members][: size - len(members)]
-        free = [name for name in self.assessors if name not in (*members, *joining)]
+        joining = [name for name in usual if name not in (*members, *barred)][: size - len(members)]
+        free = [name for name in self.assessors if name not in (*members, *joining, *barred)]
         wanting = min(size - len(members) - len(joining), len(free))
         return (*joining, *self._best(free, wanting, (*members, *joining), query_id, pairs, key))
 
@@ -163,17 +181,23 @@ class _Teams:
 
 
 def _groups_to_draw(
-    query_id: str, pending: Sequence[str], have: Mapping[tuple[str, str], tuple[str, ...]], *, apart: bool
+    query_id: str,
+    pending: Sequence[str],
+    have: Mapping[Pair, tuple[str, ...]],
+    barred: Mapping[Pair, Collection[str]],
+    *,
+    apart: bool,
 ) -> Iterator[tuple[tuple[str, ...], list[str], str]]:
     """Groups of documents that get the same people: (members so far, documents, key of the draw)."""
-    by_members: dict[tuple[str, ...], list[str]] = {}
+    by_people: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     for doc_id in pending:
         members = tuple(sorted(have.get((query_id, doc_id), ())))
         if apart:
             yield members, [doc_id], doc_id
         else:
-            by_members.setdefault(members, []).append(doc_id)
-    for members, doc_ids in sorted(by_members.items()):
+            closed_to = tuple(sorted(barred.get((query_id, doc_id), ())))
+            by_people.setdefault((members, closed_to), []).append(doc_id)
+    for (members, _), doc_ids in sorted(by_people.items()):
         yield members, doc_ids, ""
 
 
@@ -203,31 +227,23 @@ def _sequence(
     return sequence
 
 
-def _check_current(
-    current: Sequence[Assignment], documents: Mapping[str, Sequence[str]], assessors: Collection[str], per_pair: int
-) -> None:
+def _check_current(current: Sequence[Assignment], documents: Mapping[str, Sequence[str]], per_pair: int) -> None:
     expected = {(query_id, doc_id) for query_id, doc_ids in documents.items() for doc_id in doc_ids}
     faults = [
         f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, but no longer in the pool"
         for assignment in current
         if assignment.pair not in expected
     ]
+    crowded = {pair: len(names) for pair, names in _members(current).items() if len(names) > per_pair}
     faults += [
-        f"{assignment.query_id} {assignment.doc_id}: assigned to {assignment.assessor}, who is no longer an assessor"
-        for assignment in current
-        if assignment.assessor not in assessors
+        f"{' '.join(pair)}: the plan has {counted(number, 'assessor')}, expected {per_pair}"
+        for pair, number in crowded.items()
     ]
-    faults += [
-        f"{query_id} {doc_id}: the plan has {counted(len(names), 'assessor')}, expected {per_pair}"
-        for (query_id, doc_id), names in _members(current).items()
-        if len(names) > per_pair
-    ]
+    hint = "`annot plan --withdraw` takes back what was not sent; `annot plan` then assigns it again"
+    if crowded:
+        hint += f"; for pairs that were sent, set per_pair = {max(crowded.values())} in annot.toml again"
     if faults:
-        raise InputError(
-            f"the existing plan no longer fits: {counted(len(faults), 'fault')}",
-            faults=faults,
-            hint="`annot plan --withdraw` takes back what was not sent; `annot plan` then assigns it again",
-        )
+        raise InputError(f"the existing plan no longer fits: {counted(len(faults), 'fault')}", faults=faults, hint=hint)
 
 
 def with_repeats(blocks: Sequence[Sequence[PairKey]], rate: float, rng: np.random.Generator) -> list[PairKey]:
@@ -295,9 +311,6 @@ def _placed(
 # ----------------------------------------------------------------------------------------------------------------------
 # Rules that every plan must keep whoever came and left, and signs that the order of tasks reveals something.
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,22 @@ from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, file_name, known_query, sha256_of
-from annot.base.records import CITED, GROWN, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
+from annot.base.records import (
+    CITED,
+    GROWN,
+    MANUAL,
+    Addition,
+    Advance,
+    Columns,
+    Draw,
+    Pool,
+    PoolEntry,
+    Query,
+    Ranking,
+    nested,
+)
 from annot.corpus.corpus_facts import papers_of
-from annot.formats.judgements_file import FileJudgement, pool_lines
+from annot.formats.judgements_file import pool_lines
 from annot.formats.trec import rankings_sha256
 from annot.pools import admission, frozen_rankings
 from annot.pools.pool_design import PoolDesign, recorded_designs, topics_of
@@ -180,16 +193,18 @@ METHOD = "judged"
 
 
 def put_judged_pools(
-    session: Session, rows: Iterable[FileJudgement], queries: Mapping[str, Query], *, with_text: Collection[str]
+    session: Session, rows: Columns, queries: Mapping[str, Query], *, with_text: Collection[str]
 ) -> int:
     """Give each topic a pool of its rows' documents, in the order of the file; an existing pool gets the new ones at
     its end. A drawn pool does not change: returns the number of documents that are in no pool for that reason.
 
     queries: by their name in the rows. with_text: the topics that have a text; others get no pool.
     """
+    pairs = dict.fromkeys(zip(rows["query"], rows["document"], strict=True))
     documents = nested(
-        (topic_id, row.document, None) for row in rows if (topic_id := queries[row.query].topic_id) in with_text
+        (topic_id, document, None) for query, document in pairs if (topic_id := queries[query].topic_id) in with_text
     )
+    judged_draw = Draw(METHOD, None, None, None)
     current, hashes = read_pools(session), read_rankings_sha256(session)
     grown: dict[str, Pool] = {}
     outside = 0
@@ -210,7 +225,7 @@ def put_judged_pools(
             without=(),
             dry=(),
             cited_outside=None,
-            entries=(*entries, *(PoolEntry(doc, Draw(METHOD, None, None, None)) for doc in judged if doc in new)),
+            entries=(*entries, *(PoolEntry(doc, judged_draw) for doc in judged if doc in new)),
         )
         hashes.setdefault(topic_id, METHOD)
     if grown:

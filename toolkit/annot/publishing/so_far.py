@@ -183,8 +183,8 @@ def _each_once(judged: Sequence[Judgement], repeats: Set[Judgement]) -> Decided:
 
 def _page(ws: Workspace, values: Mapping[str, object], decided: Decided, everyone: Sequence[Assessor]) -> str:
     """The page, if it names no other person except in the texts of papers and people."""
-    secrets = [Secret("name", person.assessor) for person in everyone if person.assessor != values["person"]]
-    secrets += [Secret("e-mail", person.account) for person in everyone if person.account is not None]
+    secrets: list[Secret] = [("name", person.assessor) for person in everyone if person.assessor != values["person"]]
+    secrets += [("e-mail", person.account) for person in everyone if person.account is not None]
     bare, full = (
         render(TEMPLATE, {**values, "decided": decided, "bare": bare}, overrides=ws.root / "templates")
         for bare in (True, False)

@@ -6,13 +6,14 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 from annot.base.errors import Faults, InputError, numbered
 from annot.base.names import check_name, counted
 from annot.base.plugins import PluginNames, loaded
-from annot.base.records import Query, grouped
+from annot.base.records import Columns, Query, first_places
 from annot.corpus import paper_ids, query_sentences
 from annot.formats import input_files, judgements_file, trec
 from annot.formats.input_files import content_of
@@ -202,18 +203,18 @@ def grades_from(
         topics = pools.read_topics(session)
     _check_foreign(foreign)
     rows_of = _read(ws, files, form, per_topic)
-    rows = [row for judged in rows_of.values() for row in judged]
+    rows = _together(rows_of)
     name = ", ".join(map(str, files))
     _check_grades(rows, len(ws.settings.scale.names), name=name)
     queries = query_sentences.queries_of(rows, ws.settings, facet, topics=topics, name=name, drop=foreign == "drop")
     in_corpus = papers.known_ids(ws.corpus, {query.topic_id for query in queries.values()})
     if not any(query.topic_id in in_corpus or query.topic_id in topics for query in queries.values()):
         raise InputError(
-            f"{name}: no query is a paper of the corpus, expected ids such as {rows[0].query}",
+            f"{name}: no query is a paper of the corpus, expected ids such as {rows['query'][0]}",
             hint="first add the papers with `annot corpus add`, or topics that are texts with `annot query add --file`",
         )
     checked_rows, notes = paper_ids.rows_in_corpus(rows_of, queries, ws.corpus, topics=topics, foreign=foreign)
-    rows = [row for judged in checked_rows.values() for row in judged]
+    rows = _together(checked_rows)
     data = b"".join(content_of(file, expected="grades") for file in files)
     imported = import_judgements(
         *(ws, rows, data),
@@ -224,14 +225,15 @@ def grades_from(
         same_person=None,
         dry_run=dry_run,
     )
-    folds = {Path(file).stem: {queries[row.query].query_id for row in judged} for file, judged in checked_rows.items()}
+    names_of = {Path(file).stem: {*judged["query"]} for file, judged in checked_rows.items()}
+    folds = {fold: {queries[query].query_id for query in names} for fold, names in names_of.items()}
     if len(folds) > 1 and not dry_run:
         with ws.writing() as session:
-            for split, parts in _splits(folds, (queries[name] for name in {row.query for row in rows})).items():
+            for split, parts in _splits(folds, (queries[query] for query in {*rows["query"]})).items():
                 runs.put_split(session, split, parts)
     return ImportedGrades(
         queries=imported.queries,
-        pairs=len(rows),
+        pairs=len(rows["line"]),
         grades=imported.grades,
         folds={fold: len(members) for fold, members in folds.items()} if len(folds) > 1 else {},
         notes=tuple(dict.fromkeys((*notes, *imported.notes, *_unused_grades(ws, imported.grades)))),
@@ -259,9 +261,15 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
     return {name: {part: ids for part, ids in parts.items() if ids} for name, parts in splits.items()}
 
 
-def _read(
-    ws: Workspace, files: Sequence[Path], form: str, per_topic: int
-) -> dict[str, Sequence[judgements_file.FileJudgement]]:
+def _together(rows_of: paper_ids.RowsByFile) -> Columns:
+    """The rows of all files."""
+    tables = list(rows_of.values())
+    if len(tables) == 1:
+        return tables[0]
+    return {name: [*chain.from_iterable(table[name] for table in tables)] for name in tables[0]}
+
+
+def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Columns]:
     """Grades of each file, by its name in messages."""
     check_name(form, FORMS, what="form of grades")
     check_files(files)
@@ -274,18 +282,18 @@ def _read(
     return {f"{file}{entries}": _rows(ws, file, form, per_topic) for file in files}
 
 
-def _check_grades(rows: Iterable[judgements_file.FileJudgement], grades: int, *, name: str) -> None:
+def _check_grades(rows: Columns, grades: int, *, name: str) -> None:
     faults = Faults(name)
-    for grade, of_grade in grouped((row.grade, row) for row in rows).items():
+    for place in first_places(rows["grade"]):
+        grade, number = rows["grade"][place], rows["grade"].count(rows["grade"][place])
         if grade is None or not 0 <= grade < grades:
-            first = of_grade[0]
-            others = f" (and {counted(len(of_grade) - 1, 'other line')})" if len(of_grade) > 1 else ""
-            problem = f"{first.query} {first.document}: grade {grade}, expected 0 to {grades - 1}{others}"
-            faults.add(problem, line=first.line)
+            others = f" (and {counted(number - 1, 'other line')})" if number > 1 else ""
+            pair = f"{rows['query'][place]} {rows['document'][place]}"
+            faults.add(f"{pair}: grade {grade}, expected 0 to {grades - 1}{others}", line=rows["line"][place])
     faults.raise_if_any(hint="name the grades under [scale] in annot.toml, and remove pairs that were not judged")
 
 
-def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[judgements_file.FileJudgement]:
+def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Columns:
     """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
     if form == "relish":
         return judgements_file.read_relish(content_of(file, expected="RELISH's grades in JSON"), name=str(file))
@@ -298,7 +306,8 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Sequence[judg
     if form == "treccovid-rf":
         qrels = topics_as_papers(qrels, per_topic=per_topic, seed=ws.settings.seed)
         numbers = [line_of[qrel.doc_id] for qrel in qrels]
-    return [
-        judgements_file.FileJudgement(line, query_id, doc_id, WHO, grade, None, None, None, 1, {"grade": grade})
-        for line, (query_id, doc_id, grade) in zip(numbers, qrels, strict=True)
-    ]
+    queries, documents, grades = zip(*qrels, strict=True)
+    columns = {"line": numbers, "query": queries, "document": documents, "grade": grades}
+    same = {"assessor": WHO, "judged_at": None, "seconds": None, "comment": None, "occasion": 1}
+    columns |= {name: [value] * len(qrels) for name, value in same.items()}
+    return judgements_file.judgement_columns(**columns, row=input_files.ObjectColumn({"grade": grades}))

@@ -82,6 +82,7 @@ def make(
         snapshot, documents = snapshot_of(session, ws), pools.documents_by_query(session, withdrawn=True)
         judged = pools.sample_judged_since(session) is not None
         sent = projects.was_sent(session)
+        settling = plan_on_record.adjudicators_of(session)
     current, before = snapshot.assignments, snapshot.plan
     queries_by_id = {query.query_id: query for query in snapshot.queries}
     ws = ws.replaced(seed=None if before is None else before.seed).replaced(seed=seed)
@@ -100,9 +101,9 @@ def make(
         repeats=judging.repeats,
         seed=ws.settings.seed,
         current=current,
-        former={person.assessor for person in snapshot.people if person.left_on is not None},
         shares=hours,
         withdrawn=snapshot.outcome.withdrawn,
+        barred={pair: names & hours.keys() for pair, names in settling.items()},
     )
     new = set(assignments) - set(current)
     added, filled = _new_pairs(new, current, before, judging.per_pair)

@@ -28,7 +28,7 @@ from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
-from annot.pools.one_version import limited
+from annot.pools.one_version import snapshot_in
 from annot.publishing import paper
 from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
 from annot.publishing.release import citing, collection_facts, leaks, prose, released_files
@@ -324,7 +324,7 @@ def write_datasheet(ws: Workspace) -> WrittenDatasheet:
     # A licence that is none is refused, not left out.
     terms = replace(terms, licence=collection.licence)
     study = Study(snapshot)
-    facts = collection_facts.facts_of(study, corpus_facts(ws, without=set(study.added)), terms)
+    facts = collection_facts.CollectionFacts(study, corpus_facts(ws, without=set(study.added)), terms)
     overrides = ws.root / "templates"
     markdown = prose.datasheet_markdown(facts, answers, overrides=overrides)
     page = prose.datasheet_html(facts, markdown, overrides=overrides)
@@ -473,7 +473,7 @@ def _prepared(
                 f"{folder}: a release from before the corpus had versions, expected a folder with one for each",
                 hint="name another folder, and move this one into it under the name of the first version",
             )
-        collection, folder, limit = ws.settings.collection, folder / version, partial(limited, corpus=version)
+        collection, folder, limit = ws.settings.collection, folder / version, partial(snapshot_in, corpus=version)
         name, title = f"{collection.name}-{version}", f"{collection.title}, version {version}"
         ws = ws.replaced("collection", name=name, title=title)
         ids.append(beir.dataset_id(name))
@@ -508,7 +508,7 @@ def _prepared(
     contents, notes = released_files.release_files(
         released,
         pages.report_files(study),
-        collection_facts.facts_of(study, corpus_facts(ws, without=added), terms),
+        collection_facts.CollectionFacts(study, corpus_facts(ws, without=added), terms),
         answers,
         words=words,
         runs=runs,

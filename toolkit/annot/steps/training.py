@@ -49,7 +49,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
         gone = snapshot.outcome.withdrawn
         gold = [row for row in trials.read_gold(session) if row.pair not in sent and row.doc_id not in gone]
-        pairs = {example.final: (example.pair, "") for example in grade_examples(study.Study(snapshot), facet)}
+        pairs = {example.grade: (example.pair, "") for example in grade_examples(study.Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
             raise MissingInput(

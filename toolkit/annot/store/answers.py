@@ -17,13 +17,24 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import fields as fields_of
 from itertools import pairwise
 from operator import attrgetter, eq
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, Text, and_, case, cast, func, null, select, true
 
-from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn
+from annot.base.records import (
+    OLDER,
+    SUPERSEDED,
+    Adjudication,
+    Assignment,
+    Columns,
+    Judgement,
+    PairKey,
+    PairReturn,
+    grouped,
+)
 from annot.formats.input_files import json_objects, json_texts
 from annot.store import models
 from annot.store.before_1 import link_of_guidelines
@@ -145,6 +156,9 @@ class Revisions(Generic[R]):
         """The values of the columns that make the line of a revision."""
         self._columns = tuple(name for name in (*self._fields, *ORIGIN) if name != "revision")
         hashed = [f"record.{name}" if name in self._fields else name for name in self._columns]
+        defaults = {field.name: field.default for field in fields_of(record)}
+        self._defaults: dict[str, Any] = defaults | dict.fromkeys(SourcedAnswer._fields) | SourcedAnswer._field_defaults
+        del self._defaults["record"]
         self._values: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*hashed)
         """The values of a revision that are hashed."""
 
@@ -156,28 +170,16 @@ class Revisions(Generic[R]):
         counts. Raises InputError for an unknown query or person, and then writes nothing.
         """
         everything = list(revisions)
-        table_name = f"{self._rows.name}s"
         query_ids = {revision.record.query_id for revision in everything}
-        models.check_known(session, models.QUERY_TABLE, query_ids, what=table_name)
         names = {self.person_of(revision.record) for revision in everything}
-        models.check_known(session, models.ASSESSOR_TABLE, names, what=table_name)
-        lines: dict[tuple[Any, ...], AnnotationHistory[R]] = {}
-        for chunk in models.in_chunks(query_ids):
-            of_persons = self._rows.c[self._person].in_(names)
-            lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
-        keys: list[tuple[Any, ...]] = list(map(self._key, everything))
-        # Answers of an imported file, of which nothing is on record, need no history.
-        is_first = not lines and len({*keys}) == len(keys)
+        lines = self._lines_of(session, query_ids, names)
         added = 0
         beside: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*BESIDE_CONTENT[:-1])
 
         def new_rows() -> Iterator[tuple[Any, ...]]:
             nonlocal added
-            for key, (incoming, values, sha256) in zip(keys, self._hashed(everything), strict=True):
-                if is_first:
-                    yield values + beside(incoming) + (recorded_at, 1, sha256)
-                    continue
-                line = lines.get(key)
+            for incoming, values, sha256 in self._hashed(everything):
+                line = lines.get(key := self._key(incoming))
                 revision = self._behind_record(incoming, line)
                 if revision is not incoming:
                     ((_, values, sha256),) = self._hashed([revision])
@@ -195,9 +197,48 @@ class Revisions(Generic[R]):
                 row: tuple[Any, ...] = values + beside(revision) + (recorded_at, number, sha256)
                 yield row
 
-        written = self._append(session, new_rows())
-        added = written if is_first else added
+        names_of_row = (*self._columns, *BESIDE_CONTENT, "revision", "content_sha256")
+        lots = (dict(zip(names_of_row, zip(*lot, strict=True), strict=True)) for lot in models.in_chunks(new_rows()))
+        written = self._append(session, lots)
         return RecordedCount(added, written - added, len(everything) - written)
+
+    def record_columns(self, session: Session, answers: Columns, *, recorded_at: str) -> RecordedCount:
+        """Record answers that are given as columns, as `record` does.
+
+        answers: the columns of the record and of `SourcedAnswer`; those that are left out have the default.
+        """
+        number = len(answers["query_id"])
+        columns: dict[str, Sequence[Any]] = {
+            name: answers.get(name) or [value] * number for name, value in self._defaults.items()
+        }
+        lines = self._lines_of(session, {*columns["query_id"]}, {*columns[self._person]})
+        if lines or len({*zip(*(columns[name] for name in self._line), strict=True)}) < number:
+            records = map(self._record, *(columns[name] for name in self._fields))
+            origins = (columns[name] for name in SourcedAnswer._fields[1:])
+            return self.record(session, map(SourcedAnswer, records, *origins), recorded_at=recorded_at)
+        # Answers of an imported file, of which nothing is on record, need no history.
+        columns["recorded_at"] = [recorded_at] * number
+
+        def lots() -> Iterator[dict[str, Sequence[Any]]]:
+            for start in range(0, number, models.AT_ONCE):
+                lot = {name: values[start : start + models.AT_ONCE] for name, values in columns.items()}
+                lot |= {name: _storable(lot[name]) for name in self._columns if name != "payload"}
+                yield lot | {"content_sha256": hashes_of(self._columns, [lot[name] for name in self._columns])}
+
+        return RecordedCount(self._append(session, lots()), 0, 0)
+
+    def _lines_of(
+        self, session: Session, query_ids: set[str], names: set[str]
+    ) -> dict[tuple[Any, ...], AnnotationHistory[R]]:
+        """Histories on record of the answers of these persons to these queries. Raises InputError for unknown ones."""
+        table_name = f"{self._rows.name}s"
+        models.check_known(session, models.QUERY_TABLE, query_ids, what=table_name)
+        models.check_known(session, models.ASSESSOR_TABLE, names, what=table_name)
+        lines: dict[tuple[Any, ...], AnnotationHistory[R]] = {}
+        for chunk in models.in_chunks(query_ids):
+            of_persons = self._rows.c[self._person].in_(names)
+            lines |= self._read_lines(session, self._rows.c.query_id.in_(chunk), of_persons)
+        return lines
 
     def record_gone(
         self, session: Session, missing: Iterable[tuple[SourcedAnswer[R], str]], *, recorded_at: str
@@ -340,18 +381,15 @@ class Revisions(Generic[R]):
         elif previous != last:
             yield f"{table_name}: its last row is not the last one that was recorded"
 
-    def _append(self, session: Session, rows: Iterable[tuple[Any, ...]]) -> int:
+    def _append(self, session: Session, lots: Iterable[Columns]) -> int:
         """Insert the rows after the existing ones, each with its link, as they are made; returns their number."""
         connection, ends, name = session.connection(), models.CHAIN_TABLE, self._rows.name
         length, last = self._end(connection)
-        before, names = length, (*self._columns, *BESIDE_CONTENT, "revision", "content_sha256")
-        for lot in models.in_chunks(rows):
-            columns: dict[str, Sequence[Any]] = dict(zip(names, zip(*lot, strict=True), strict=True))
-            links = []
-            for parts in _parts_of_links(columns):
-                links.append(last := _link(last, parts))
-            models.insert_columns(connection, self._rows, columns | {"chain_sha256": links})
-            length += len(lot)
+        before = length
+        for columns in lots:
+            links = [last := _link(last, parts) for parts in _parts_of_links(columns)]
+            models.insert_columns(connection, self._rows, {**columns, "chain_sha256": links})
+            length += len(links)
         if length > before:
             connection.execute(ends.delete().where(ends.c.name == name))
             connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
@@ -425,7 +463,8 @@ class Revisions(Generic[R]):
 
 def _storable(values: Sequence[Any]) -> Sequence[Any]:
     """Text as both databases can hold it: no NUL, no half of a surrogate pair. A payload keeps them, escaped."""
-    texts = {value for value in values if isinstance(value, str) and not (value.isascii() and "\x00" not in value)}
+    texts = set(values) if str in map(type, values) else set()
+    texts = {value for value in texts if type(value) is str and not (value.isascii() and "\x00" not in value)}
     held = {
         text: text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
         for text in texts
@@ -449,7 +488,7 @@ def _hash_of_whole_seconds(content: dict[str, Any]) -> str | None:
     return hashes_of([*whole], [[value] for value in whole.values()])[0]
 
 
-def _parts_of_links(columns: Mapping[str, Sequence[Any]]) -> Iterable[tuple[str, ...]]:
+def _parts_of_links(columns: Columns) -> Iterable[tuple[str, ...]]:
     """JSON of the values that a link is made of besides the link before, row by row."""
     return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
 
@@ -529,6 +568,20 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
     has_answer = select(judged.id).where(*of_assignment, _counts()).exists()
     counts = select(planned.assessor, func.count(), func.sum(case((has_answer, 1), else_=0))).group_by(planned.assessor)
     return {name: (assigned, done) for name, assigned, done in connection.execute(counts)}
+
+
+def plain_answers(session: Session, names: Sequence[str]) -> list[Sequence[Any]] | None:
+    """Columns of all judgements, by pair, assessor and occasion; None if one has revisions or flags, or was given
+    twice."""
+    judged = models.JUDGEMENT_TABLE.c
+    is_special = (judged.revision > 1) | (cast(judged.flags, Text) != "[]")
+    if session.connection().execute(select(judged.id).where(is_special).limit(1)).first():
+        return None
+    columns = models.read_columns(session, select(*(judged[name] for name in names)))
+    of_name = dict(zip(names, columns, strict=False))
+    keys = list(zip(*(of_name.get(name, ()) for name in ("query_id", "doc_id", "assessor", "occasion")), strict=True))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return [list(map(column.__getitem__, order)) for column in columns] if len({*keys}) == len(keys) else None
 
 
 def plain_pairs(session: Session) -> Iterable[tuple[str, str, int, int, int]]:
@@ -688,6 +741,16 @@ def note_opinions(
 def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[ShownOpinion, ...]]:
     """Opinions that each task shows, by adjudicator and pair."""
     return {(shown.adjudicator, (shown.query_id, shown.doc_id)): shown.opinions for shown in _read(session, true())}
+
+
+def assessors_shown(session: Session, adjudicator: str) -> dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]]:
+    """Assessors whose opinions the adjudicator's tasks showed, in the order shown, by pair: each time with the moment
+    (ISO 8601, UTC) from which it showed them, the oldest first."""
+    recorded = _read(session, models.SHOWN_OPINIONS_TABLE.c.adjudicator == adjudicator)
+    return grouped(
+        ((shown.query_id, shown.doc_id), (shown.sent_at, tuple(assessor for assessor, *_ in shown.opinions)))
+        for shown in recorded
+    )
 
 
 def _read(session: Session, condition: ColumnElement[bool]) -> tuple[ShownOpinions, ...]:

@@ -54,7 +54,7 @@ _WRITES = "annot_writes"
 _OPENS = "annot_opens"
 WRITE_LOCK = 0x616E6E6F74
 """Advisory lock of PostgreSQL for "a process writes": the letters of the program's name."""
-CACHE_KB = 16 * 1024
+CACHE_KB = 32 * 1024
 """Pages of a database that SQLite keeps in memory."""
 WAIT_SECONDS = 30
 """Wait for a busy server, and for another process that writes; a server that is down refuses at once."""

@@ -84,15 +84,16 @@ def replace_plan(
     planned, old_plan = read_assignments(session), read_plan(session)
     if old_plan is not None and old_plan._replace(created=plan.created) == plan and set(planned) == set(new):
         return
-    given_up = set(map(_key, handed_on))
+    leaving = set(map(_key, planned)) - set(map(_key, handed_on))
+    leaving = leaving and leaving - set(map(_key, new))
     models.refuse_in_use(
         session,
         {models.TASK_TABLE: "pushed task"},
-        {key[:2] for key in set(map(_key, planned)) - given_up} - {_key(assignment)[:2] for assignment in new},
+        {key[:2] for key in leaving} - ({assignment.pair for assignment in new} if leaving else set()),
         what="leave the plan",
         hint="keep what is planned and add to it; `annot plan --withdraw` takes back what was not sent",
     )
-    _remove_plan(session, set(map(_key, planned)) - set(map(_key, new)) - given_up)
+    _remove_plan(session, leaving)
     models.insert_records(session, models.ASSIGNMENT_TABLE, new)
     models.insert_records(session, models.PLAN_TABLE, [plan], id=1)
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import bindparam, select
 
@@ -21,6 +21,7 @@ from annot.store import models
 from annot.store.models import Session
 from annot.store.projects import read_tasks
 
+T = TypeVar("T")
 History = tuple[tuple[str, str], ...]
 """Moments (ISO 8601, UTC), each with the SHA-256 of the content in force from then on, the oldest first."""
 Display = Mapping[str, Any]
@@ -247,12 +248,12 @@ def texts_in(display: Display | None) -> Texts:
     return shown.get("topic"), shown.get("document")
 
 
-def in_force(history: History, moment: str | None) -> str | None:
-    """Hash in force at a moment (ISO 8601); the first one before all of them, and without a moment."""
+def in_force(history: Sequence[tuple[str, T]], moment: str | None) -> T | None:
+    """Hash, or other value, in force at a moment (ISO 8601); the first one before all of them, and without a moment."""
     if moment is None or not history:
         return history[0][1] if history else None
     time = datetime.fromisoformat(moment)
-    begun = [sha256 for since, sha256 in history if datetime.fromisoformat(since) <= time]
+    begun = [value for since, value in history if datetime.fromisoformat(since) <= time]
     return begun[-1] if begun else history[0][1]
 
 

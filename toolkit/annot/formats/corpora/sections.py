@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from annot.base.names import plain_heading
@@ -212,30 +213,29 @@ _HEADING = re.compile(
 """A heading in markup: Europe PMC's `<h4>Background</h4>`, JATS, and bold letters with a colon."""
 
 
-class ReadableRecord(NamedTuple):
-    """A record with texts for people, and the ways in which they were cleaned."""
-
-    record: Mapping[str, Any]
-    ways: frozenset[Way] = frozenset()
-    notices: tuple[tuple[str, str], ...] = ()
-    """Notices that were cut of the abstract, as (name of the rule, notice)."""
-
-    def changed(self, came: Mapping[str, Any], paper: Paper) -> CleanedPaper | None:
-        """The differences between the paper and the record that came; None if there are none."""
-        abstract = came.get("abstract") or "\n\n".join(text for _, _, text in came.get("sections") or ())
-        return cleaned(paper, came.get("title") or "", abstract, also=self.ways, notices=self.notices)
+Changes = Callable[[Paper], CleanedPaper | None]
+"""Function that gives the differences between a paper and the record that it came in; None if there are none."""
 
 
-def readable(record: Mapping[str, Any]) -> ReadableRecord:
-    """The record with texts for people; the same record if there is nothing to do."""
-    if any(map(record.get, _AS_THEY_CAME)):
-        return ReadableRecord(record)
-    fields: dict[str, Any] = {}
+def readable(record: Mapping[str, Any], *, published: bool) -> tuple[Mapping[str, Any], Changes]:
+    """The record with texts for people, and the changes to its texts; the same record if there is nothing to do.
+
+    published: True for texts of a published collection, which stay as they came.
+    """
+    if published or any(map(record.get, _AS_THEY_CAME)):
+        return record, _changes(record)
     ways: set[Way] = set()
-    notices: tuple[tuple[str, str], ...] = ()
+    fields, notices = _fields_for_people(record, ways)
+    if all(record.get(name) == value for name, value in fields.items()):
+        return record, _changes(record)
+    return {**record, **fields}, _changes(record, also=ways, notices=notices)
+
+
+def _fields_for_people(record: Mapping[str, Any], ways: set[Way]) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    """The record's texts for people, and its notices."""
     title, abstract, sections = record.get("title"), record.get("abstract"), record.get("sections")
-    if isinstance(title, str):
-        fields["title"] = _shown(title, ways)
+    fields: dict[str, Any] = {"title": _shown(title, ways)} if isinstance(title, str) else {}
+    notices: tuple[tuple[str, str], ...] = ()
     if sections:
         cut = [without_notices(_shown(text, ways)) for _, _, text in sections]
         notices = tuple(notice for _, of_section in cut for notice in of_section)
@@ -247,9 +247,12 @@ def readable(record: Mapping[str, Any]) -> ReadableRecord:
     elif isinstance(abstract, list) and any("$" in sentence for sentence in abstract if isinstance(sentence, str)):
         fields["abstract"] = [unicode_of_tex(text) if isinstance(text, str) else text for text in abstract]
         ways |= {Way.MATHS} if fields["abstract"] != abstract else set()
-    if all(record.get(name) == value for name, value in fields.items()):
-        return ReadableRecord(record)
-    return ReadableRecord({**record, **fields}, frozenset(ways), notices)
+    return fields, notices
+
+
+def _changes(record: Mapping[str, Any], **found: Any) -> Changes:
+    abstract = record.get("abstract") or "\n\n".join(text for _, _, text in record.get("sections") or ())
+    return partial(cleaned, title=record.get("title") or "", abstract=abstract, **found)
 
 
 def _readable_abstract(abstract: str, ways: set[Way]) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -28,6 +28,7 @@ from annot.formats.input_files import (
     UNPACKED,
     is_gzip,
     most_unpacked_bytes,
+    packaged_table,
     parquet_file,
     text_of,
 )
@@ -194,24 +195,9 @@ _LISTED = ("citations", "outbound_citations")
 _OTHERS = ("title", "abstract", "language", "year", "metadata", "labels", "pred_labels", "pred_labels_truncated")
 COLUMNS = FIELDS | {*_OTHERS, *_LISTED}
 """Columns of a table with ids of its own; they mean the same as in JSON Lines."""
-_NAMES = {
-    "title": ("title", "article title", "document title", "paper title", "titel"),
-    "abstract": ("abstract", "abstract note", *TEXTS),
-    "year": (
-        *("year", "publication year", "pubyear", "jahr"),
-        *("publication date", "publish time", "date published", "date"),
-    ),
-    "language": ("language", "lang", "language of original document", "sprache"),
-}
-_ID_NAMES = {
-    "doi": ("doi",),
-    "pmid": ("pmid", "pubmed id"),
-    "openalex": ("openalex id",),
-    "key": ("key", "citation key", "ut (unique wos id)", "eid", "cord uid", "publication id", "lens id"),
-}
-"""The first of these names that the table has counts."""
-TAGS = {"TI": "title", "AB": "abstract", "PY": "year", "DI": "doi", "PM": "pmid", "UT": "key", "LA": "language"}
-"""Web of Science's; its ID are keywords."""
+FIELD_NAMES = packaged_table("fields.toml")
+"""Names that people and programs give to fields, by kind of file."""
+_NAMES, _ID_NAMES, TAGS = (FIELD_NAMES[kind] for kind in ("columns", "columns_of_ids", "wos"))
 _BETWEEN = re.compile(r"[\s;,|]+")
 _RETRACTED = ("is retracted", "document type", "publication type")
 """Columns that say that a paper was retracted: `true`, or a type with that word."""

@@ -38,7 +38,7 @@ from typing import Any
 
 from annot.formats.cleaning import NO_ABSTRACT
 from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, Records, encoding_fault, whole_file_piece
-from annot.formats.corpora.tables import TAGS
+from annot.formats.corpora.tables import FIELD_NAMES, TAGS
 from annot.formats.input_files import text_of
 from annot.formats.paper_records import year_in
 
@@ -126,17 +126,9 @@ _TAG = re.compile(r"\s*(?:([A-Z][A-Z0-9])\s\s-|(PMID) ?-(?=\s*\d))\s*")
 _TAG_OF_ONE_SPACE = re.compile(r"\s*([A-Z][A-Z0-9])\s{1,2}-(?:\s+|$)")
 _TAG_IN_SMALL_LETTERS = re.compile(r"\s*([a-z][a-z0-9])\s{1,2}-(?:\s+|$)")
 
-_TITLES = ("TI", "T1", "CT", "ST")
-_ABSTRACTS = ("AB", "N2")
-_DATES = ("PY", "Y1", "DA")
-_KEYS = ("ID", "AN", "LB")
-_READ = {"BT", "DO", "M3", "L3", "N1", "UR", "DB", "C2", "LA", "PMID", *_TITLES, *_ABSTRACTS, *_DATES, *_KEYS}
-_KNOWN = {
-    *_READ,
-    *("A1", "A2", "A3", "A4", "AD", "AU", "C1", "C3", "C4", "C5", "C6", "C7", "C8", "CA", "CN", "CY", "DP", "EP", "ET"),
-    *("IS", "J2", "JA", "JF", "JO", "KW", "L1", "L2", "L4", "M1", "NV", "OP", "PB", "RI", "RN", "RP", "SE", "SN"),
-    *("SP", "T2", "T3", "TA", "TT", "UK", "VL", "Y2"),
-}
+_TITLES, _ABSTRACTS, _DATES, _KEYS, _OTHERS, _UNREAD = (tags.split() for tags in FIELD_NAMES["ris"].values())
+_READ = {*_TITLES, *_ABSTRACTS, *_DATES, *_KEYS, *_OTHERS}
+_KNOWN = {*_READ, *_UNREAD}
 """Tags that are read, and others of the specification, EndNote and the Web of Science."""
 _NAME = r"(10\.\d{4,9}(?:\.\d+)*/\S+)"
 _DOIS = {

@@ -25,7 +25,7 @@ from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import (
     EDITED,
     SKIPPED,
-    TEXT_FIELD,
+    Payload,
     PulledTask,
     ReadAnnotation,
     StudioProject,
@@ -78,8 +78,8 @@ class CollectedProject(NamedTuple):
     notes: tuple[str, ...]
     shown: ShownTasks = NOTHING_SHOWN
     """Displays of its tasks, with the moments from which they were shown."""
-    texts: Mapping[PairKey, str] = MappingProxyType({})
-    """HTML of the texts that its tasks show on the server, by question."""
+    data: Mapping[PairKey, Payload] = MappingProxyType({})
+    """Fields that its tasks show on the server, by question."""
 
     @property
     def not_counting(self) -> int:
@@ -285,7 +285,7 @@ def _collected(
         edited=edited,
         notes=tuple(_notes(project, accounts, why_all, len(sent - by_question.keys()), len(pulled) - len(tasks))),
         shown=shown,
-        texts={question: str(task.data.get(TEXT_FIELD, "")) for question, task in tasks},
+        data={question: task.data for question, task in tasks},
     )
 
 
@@ -458,8 +458,20 @@ def record_counting(
     questions: list[tuple[PairKey, str]] = [(line.record.asked, why) for line, why in collected.lost]
     lost = [Lost(person, *question.pair, question.occasion, why, part.push) for question, why in questions]
     remaining = _remaining_keys(collected, older, lost if withdrawn else [])
-    notes = (*collected.notes, *flagged, *remaining)
+    notes = (*collected.notes, *flagged, *_not_asked_again(collected, answered), *remaining)
     return PullResult((PulledProject(person, *counts, part.title),), notes, tuple(lost))
+
+
+def _not_asked_again(collected: CollectedProject, answered: Set[PairKey]) -> Iterator[str]:
+    """A note on questions that Label Studio takes as answered though no annotation of them counts."""
+    unanswered = sorted({reading.asked for reading in collected.readings if reading.flags} - answered)
+    if unanswered:
+        pairs = [" ".join(question.pair) for question in unanswered[:SHOWN_PAIRS]]
+        rest = f", and {len(unanswered) - SHOWN_PAIRS} more" if len(unanswered) > SHOWN_PAIRS else ""
+        yield (
+            f"{collected.project.assessor}: without an answer that counts: {'; '.join(pairs)}{rest}; Label Studio asks "
+            "again once you have deleted their annotations there"
+        )
 
 
 def record_uncounted(

@@ -331,6 +331,7 @@ class RecordedDisplays:
         histories = {question: shown.by_task.get(question) or shown.composed(question) for question in questions}
         bodies = shown.displays(session, {sha256 for history in histories.values() for _, sha256 in history})
         self.project, self.per_pair = project, ws.settings.judging.per_pair
+        self.assessors_shown = store_answers.assessors_shown(session, project.assessor)
         self.displays = {
             question: [bodies[sha256] for _, sha256 in history if bodies.get(sha256, {}).keys() >= {*TEXTS}]
             for question, history in histories.items()
@@ -436,7 +437,9 @@ class RecordedDisplays:
         letters = sorted(name.removeprefix("rating_") for name in shown if name.startswith("rating_"))
         if shown.keys() != {f"{kind}_{letter}" for letter in letters for kind in ("rating", "comment")}:
             return False
-        if len(letters) not in (0, min(self.per_pair, len(by_person))):
+        # A push that was killed has not noted down whose grades it sent.
+        noted = {len(shown) for _, shown in self.assessors_shown.get(question.pair, ())}
+        if letters and len(letters) not in (noted or {min(self.per_pair, len(by_person))}):
             return False
         opinions = sorted((shown[f"rating_{letter}"], shown[f"comment_{letter}"]) for letter in letters)
         return any(

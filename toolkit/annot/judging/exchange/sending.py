@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
+from itertools import starmap
 
 from annot.base.errors import FindingError
 from annot.base.names import counted, moment_now
@@ -162,7 +163,7 @@ def _send(
         since = moment_now("milliseconds")
         tasks = list(outgoing.tasks.values())
         listed = gateway.tasks_of(remote_id)
-        stale = _stale(listed, outgoing, questions_by_key, noted, gone)
+        stale = _stale(listed, outgoing, questions_by_key, {*starmap(pair_key, noted), *answered}, gone)
         delivery = deliver(gateway, remote_id, tasks, listed=listed, answered=answered, stale=stale, advance=counter)
         ids = {
             question: task_id for question in outgoing.tasks if (task_id := delivery.task_ids.get(pair_key(*question)))
@@ -243,12 +244,14 @@ def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[
         address = accounts.get(name)
         if address is None:
             faults.append(f"{name}: has no account on record; add it with `annot assessor add {name} --account EMAIL`")
-        elif address.lower() not in by_address:
+        elif address.lower() in by_address:
+            ids[name] = by_address[address.lower()]
+        elif servers.runs_here(ws, gateway.url, name):
+            faults.append(f"{name}: the account is gone from the server; `annot studio up` makes it again")
+        else:
             faults.append(
                 f"{name}: has not signed up on the server yet; `annot invite {name}` writes a letter that says how"
             )
-        else:
-            ids[name] = by_address[address.lower()]
     return ids, faults
 
 
@@ -293,10 +296,12 @@ def _stale(
     listed: Sequence[StudioTask],
     outgoing: OutgoingProject,
     questions: Mapping[str, PairKey],
-    noted: Collection[PairKey],
+    known: Collection[str],
     gone: Collection[str],
 ) -> list[StudioTask]:
     """Unanswered tasks to delete; those that are still asked are sent again.
+
+    known: keys of tasks that were sent before, or whose answer is on record, so that they are not sent.
 
     These are tasks with a text that was corrected since; in judging also tasks that come before an earlier one; in
     adjudication also pairs that are no dispute any more, and disputes whose opinions have changed; and everywhere those
@@ -306,8 +311,8 @@ def _stale(
     waiting = [task for task in listed if not task.annotations]
     stale = {task.task_id for task in waiting if task.key in tasks and has_earlier_text(task, tasks[task.key])}
     if outgoing.part.stored == "judge":
-        new = {pair_key(*question) for question in outgoing.tasks if question not in noted}
-        stale |= {task.task_id for task in tasks_to_resend(listed, list(outgoing.tasks.values()), new=new)}
+        new = tasks.keys() - known
+        stale |= {task.task_id for task in tasks_to_resend(listed, list(tasks.values()), new=new)}
     elif outgoing.part.stored == "adjudicate":
         shown = {key: opinions_in(task["data"]) for key, task in tasks.items()}
         stale = {

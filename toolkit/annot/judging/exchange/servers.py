@@ -324,6 +324,12 @@ def _address(ws: Workspace, person: str) -> str | None:
         return None
 
 
+def runs_here(ws: Workspace, url: str, person: str) -> bool:
+    """True if this study has started the server with this address, on which the person has their project."""
+    running = server.status(studio_folder(ws, person if isolated(ws) else None))
+    return running is not None and running.url == url
+
+
 @contextmanager
 def connect(ws: Workspace, *, person: str | None = None) -> Iterator[Gateway]:
     """A gateway to the server, its token checked, for as long as the context lasts.

@@ -41,11 +41,11 @@ from annot.judging.trial_answers import hidden_gold_of, hidden_on_record
 from annot.judging.trial_draws import with_hidden
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import REASON_NEEDED, ReadAnnotation, StudioTask
-from annot.labelstudio.tasks import adjudicate_task, pair_key, reasoned_task, returned_task
+from annot.labelstudio.tasks import adjudicate_task, opinions_in, pair_key, reasoned_task, returned_task
 from annot.store import people, pools, projects, runs, trials
-from annot.store.answers import TRIALS, SourcedAdjudication, read_returned
+from annot.store.answers import TRIALS, SourcedAdjudication, assessors_shown, read_returned
 from annot.store.models import Project, Session
-from annot.store.shown import read_versions
+from annot.store.shown import in_force, read_versions
 from annot.study import outcome as outcomes
 from annot.study.judged_texts import Pair, set_aside_of
 from annot.study.snapshot import export_judgements
@@ -395,9 +395,24 @@ class AdjudicationRound(Round):
         with ws.reading() as session:
             planned = outcomes.assessors_by_pair(people.read_assignments(session))
             assigned = len(projects.read_tasks(session, collected.project.project))
-        sourced = partial(_sourced, ws, planned=planned)
+            orders = assessors_shown(session, collected.project.assessor)
+
+        def decision_of(reading: ReadAnnotation, project: Project) -> SourcedAdjudication:
+            # The plan and annot.toml may have changed since: the task itself says whether it shows grades.
+            if not opinions_in(collected.data.get(reading.asked, {})):
+                return _sourced(reading, project, shown=None)
+            shown = in_force(orders.get(reading.asked.pair, ()), reading.created_at)
+            if shown is None:
+                # A push that was killed has not noted it down.
+                assessors = planned.get(reading.asked.pair, ())
+                shown = outcomes.shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed)
+            return _sourced(reading, project, shown=shown)
+
         return record_counting(
-            *(ws, collected, sourced), answer=self.answer, assigned=assigned, accept_deletions=options.accept_deletions
+            *(ws, collected, decision_of),
+            answer=self.answer,
+            assigned=assigned,
+            accept_deletions=options.accept_deletions,
         )
 
     def after_pull(self, ws: Workspace) -> tuple[list[str], int]:
@@ -530,18 +545,14 @@ def _unexplained(outcome: outcomes.Outcome) -> Iterator[str]:
         )
 
 
-def _sourced(
-    ws: Workspace, reading: ReadAnnotation, project: Project, *, planned: Mapping[outcomes.Pair, tuple[str, ...]]
-) -> SourcedAdjudication:
-    assessors = planned.get(reading.asked.pair, ())
-    policy = ws.settings.adjudication.ratings
-    shown = outcomes.shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed) if policy == "shown" else ()
+def _sourced(reading: ReadAnnotation, project: Project, *, shown: tuple[str, ...] | None) -> SourcedAdjudication:
+    """The decision in an annotation. shown: the assessors whose grades its task showed; None if it showed none."""
     decided = Adjudication(
         *reading.asked.pair,
         project.assessor,
         reading.grade,
-        policy,
-        shown,
+        "hidden" if shown is None else "shown",
+        shown or (),
         cannot_judge=reading.cannot_judge,
         reason=reading.settled_by,
         comment=reading.comment,

@@ -115,8 +115,8 @@ class LabelsRound(collecting.Round):
         for question, answer in sorted({reading.asked: reading.payload for reading in answers}.items()):
             paper = on_record.papers[question.query_id]
             last = on_record.corrected_at.get(paper.paper_id)
-            shown = collected.texts.get(question)
-            if shown is not None and not reads(shown, "query", paper.title, paper.sentences):
+            shown = collected.data.get(question, {}).get(studio_records.TEXT_FIELD)
+            if shown is not None and not reads(str(shown), "query", paper.title, paper.sentences):
                 notes.append(f"{paper.paper_id}: ignored {name}'s labels, which are of the text before its correction")
             elif last is not None and datetime.fromisoformat(answer["updated_at"]) < last:
                 notes.append(f"{paper.paper_id}: kept the correction on record, which is newer than {name}'s")

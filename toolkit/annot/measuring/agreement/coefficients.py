@@ -100,18 +100,17 @@ def tables_between(ratings: Array, grades: Sequence[int], weights: Array | None 
 
     weights: shape (N,), of each pair; None is 1.
     """
-    from scipy.sparse import csr_array
-
     m, k = len(ratings), len(grades)
-    # Of many assessors, few met: most of their joint grades are nothing.
-    given = csr_array(one_hot(ratings, grades).swapaxes(1, 2).reshape(m * k, -1))  # (M K, N)
-    together = ((given if weights is None else csr_array(given.multiply(weights))) @ given.T).tocoo()
-    (first, of_first), (second, of_second) = (np.divmod(place.astype(np.int64), k) for place in together.coords)
-    once = first < second
-    met, two = np.unique((first * m + second)[once], return_inverse=True)
-    tables = np.zeros((len(met), k, k))
-    tables[two, of_first[once], of_second[once]] = together.data[once]
-    return np.stack(np.divmod(met, m), axis=1), tables
+    pair, row = np.nonzero(np.isin(ratings, grades).T)
+    at = np.searchsorted(grades, ratings[row, pair])
+    # The judgements of a pair follow one another: each is compared with the next one, the one after it, and so on.
+    steps = range(1, int(np.bincount(pair).max(initial=1)))
+    together = [(first, first + step) for step in steps for first in np.flatnonzero(pair[step:] == pair[:-step])[None]]
+    first, second = np.concatenate(together, axis=1) if together else np.zeros((2, 0), dtype=np.int64)
+    met, two = np.unique(row[first] * m + row[second], return_inverse=True)
+    worth = None if weights is None else weights[pair[first]]
+    tables = np.bincount((two * k + at[first]) * k + at[second], worth, len(met) * k * k).reshape(-1, k, k)
+    return np.stack(np.divmod(met, m), axis=1), tables.astype(np.float64)
 
 
 def tables_with(ratings: Array, final: Array, grades: Sequence[int], weights: Array | None = None) -> Array:

@@ -409,10 +409,11 @@ def evaluate_runs(
     ceiling: list[RunMeasures] = []
     comparisons: list[RunComparison] = []
     verdicts: list[Verdict] = []
+    documents = ranked_by_any(runs.values())
     for convention in conventions:
         selection = MeasureSelection(convention, graded.columns(convention, measures), relevant_from)
         one_assessor = graded.one_assessor(selection)
-        figures = _Figures(runs, evaluations, graded, selection, systems, level=level, seed=seed)
+        figures = _Figures(runs, documents, evaluations, graded, selection, systems, level=level, seed=seed)
         beyond_chance = next((name for name in measures if name in selection.names), PRIMARY[convention])
         for averaged in averages:
             lines += figures.lines(averaged, beyond_chance)
@@ -536,6 +537,7 @@ class _Figures:
     def __init__(
         self,
         runs: Mapping[str, Mapping[str, Ranking]],
+        documents: Mapping[str, Collection[str]],
         evaluations: Mapping[str, Mapping[str, Evaluation]],
         graded: GradedPools,
         selection: MeasureSelection,
@@ -544,7 +546,7 @@ class _Figures:
         level: float,
         seed: int,
     ) -> None:
-        """Look up the values of the runs in `evaluations`, and measure random orders and the best one."""
+        """Look up the values of the runs in `evaluations`, and measure random orders of `documents` and the best."""
         self.selection, self.level, self.seed = selection, level, seed
         self.tags_of = grouped((systems.get(tag, tag), tag) for tag in runs)
         """Runs of each system."""
@@ -559,7 +561,7 @@ class _Figures:
         lengths = {tag: {name: len(run.get(name, ())) for name in graded.query_ids} for tag, run in runs.items()}
         longest = {name: max((of_run[name] for of_run in lengths.values()), default=0) for name in graded.query_ids}
         cuts = {cut for of_run in (longest, *lengths.values()) for cut in of_run.items()}
-        values = graded.chance(ranked_by_any(runs.values()), cuts, selection)
+        values = graded.chance(documents, cuts, selection)
         self.chance: dict[str, Values] = {
             tag: {name: values[name, length] for name, length in of_run.items()} for tag, of_run in lengths.items()
         }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from annot.base.libraries import special
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
@@ -272,11 +273,9 @@ def half_width(deviation: float, topics: int, level: float, wider: Value) -> Val
 
     wider: the widening of the interval, if it is known.
     """
-    from scipy.special import stdtrit
-
     if topics < 2:
         return ONE_TOPIC
-    whole = float(stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
+    whole = float(special.stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
     return whole if isinstance(wider, Undefined) else whole * (1 + wider)
 
 
@@ -513,7 +512,8 @@ def assumed(
 
     if relevant is not None:
         return certainty_with(relevant)
-    certainties = [certainty_with(number) for number in sorted(rows.loc[rows["pairs"] <= pairs, "relevant"].unique())]
+    possible = rows.loc[rows["pairs"] <= max(pairs, smallest), "relevant"]
+    certainties = [certainty_with(number) for number in sorted(possible.unique())]
     worst = max(certainties, key=lambda certain: float(certain.difference.value))  # type: ignore[arg-type]
     return worst._replace(
         empty=max(certain.empty or 0.0 for certain in certainties),

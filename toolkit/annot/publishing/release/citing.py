@@ -12,22 +12,31 @@ import yaml
 from annot import __version__
 from annot.formats.beir import dataset_id
 from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.release.prose import fill
 from annot.publishing.terms import licence_named
 
 LICENCE_FILE = "LICENSE"
 CITATION_FILE = "CITATION.cff"
 ZENODO_FILE = ".zenodo.json"
-PROGRAM = "annot"
 
 
 def files_for_citing(facts: CollectionFacts) -> dict[str, str]:
     """The three files, by name; no licence file while no licence is chosen."""
     licence = _licence(facts)
+    citation, record = (_filled(template, facts) for template in ("citation.json.j2", "zenodo.json.j2"))
     return {
         **({LICENCE_FILE: licence} if licence else {}),
-        CITATION_FILE: yaml.safe_dump(_citation(facts), sort_keys=False, allow_unicode=True, width=100),
-        ZENODO_FILE: json.dumps(_zenodo(facts), ensure_ascii=False, indent=2) + "\n",
+        CITATION_FILE: yaml.safe_dump(citation, sort_keys=False, allow_unicode=True, width=100),
+        ZENODO_FILE: json.dumps(record, ensure_ascii=False, indent=2) + "\n",
     }
+
+
+def _filled(template: str, facts: CollectionFacts) -> dict[str, Any]:
+    """The fields of a template that have a value."""
+    keywords = ("information retrieval", "test collection", *facts.collection.keywords)
+    values = {"keywords": keywords, "program": "annot", "version": __version__}
+    fields = json.loads(fill(template, facts, overrides=None, **values))
+    return {name: value for name, value in fields.items() if value}
 
 
 def _licence(facts: CollectionFacts) -> str:
@@ -43,65 +52,6 @@ def _licence(facts: CollectionFacts) -> str:
             address = f" ({licence.url})" if licence.url and licence.url != licence.name else ""
             lines.append(f"{what} are licensed under {licence.name}{address}.")
     return "\n".join(lines) + "\n" if lines[2:] else ""
-
-
-def _citation(facts: CollectionFacts) -> dict[str, Any]:
-    """The Citation File Format's fields, version 1.2.0: the collection, and among its references the program."""
-    collection, terms = facts.collection, facts.terms
-    licence = licence_named(terms.licence) if terms.licence else None
-    is_address = licence is not None and licence.name.startswith("http")
-    return _filled(
-        {
-            "cff-version": "1.2.0",
-            "message": f"Please cite this collection, and the program {PROGRAM} with which it was made.",
-            "type": "dataset",
-            "title": collection.title,
-            "abstract": collection.description,
-            "authors": [{"name": name} for name in collection.creators],
-            "version": collection.version,
-            "date-released": terms.published,
-            "license": licence.name if licence and not is_address else "",
-            "license-url": licence.name if licence and is_address else "",
-            "url": collection.url,
-            "keywords": [*_keywords(facts)],
-            "references": [
-                {
-                    "type": "software",
-                    "title": PROGRAM,
-                    "version": __version__,
-                    "authors": [{"name": f"the developers of {PROGRAM}"}],
-                }
-            ],
-        }
-    )
-
-
-def _zenodo(facts: CollectionFacts) -> dict[str, Any]:
-    """The fields of a record on Zenodo."""
-    collection, terms = facts.collection, facts.terms
-    licence = licence_named(terms.licence).name if terms.licence else ""
-    return _filled(
-        {
-            "title": collection.title,
-            "upload_type": "dataset",
-            "description": collection.description or collection.title,
-            "creators": [{"name": name} for name in collection.creators],
-            "version": collection.version,
-            "publication_date": terms.published,
-            "license": "" if licence.startswith("http") else licence.lower(),
-            "keywords": [*_keywords(facts)],
-            "notes": f"Made with {PROGRAM} {__version__}.",
-        }
-    )
-
-
-def _keywords(facts: CollectionFacts) -> tuple[str, ...]:
-    return ("information retrieval", "test collection", *facts.collection.keywords)
-
-
-def _filled(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields that have a value."""
-    return {name: value for name, value in fields.items() if value}
 
 
 def upload_commands(folder: Path, name: str) -> tuple[str, str]:

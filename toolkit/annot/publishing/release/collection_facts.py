@@ -5,36 +5,34 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from annot import __version__
-from annot.base.names import OF_PAPERS, StudyVocabulary, without_ids
+from annot.base.names import without_ids
 from annot.base.records import CITED, NAMELESS_ADJUDICATOR, WHOLE, Source, grouped
-from annot.base.settings import CollectionSettings
 from annot.corpus.corpus_facts import CorpusFacts
 from annot.corpus.corpus_filters import Rejection
-from annot.formats.cleaning import CleanedCounts, counts_of
+from annot.formats.cleaning import counts_of
 from annot.formats.corpora.sections import HeadingCount, StructuredAbstracts
 from annot.formats.trec import TOPICS_FILE, write_topics
-from annot.judging.comments import PublishedWords, WordsOfKind
+from annot.judging.comments import PublishedWords
 from annot.judging.trial_answers import HIDDEN, TRAIN, recorded_against_gold, recorded_substudy
 from annot.measuring.agreement.estimates import AgreementTable, GroupAgreement
 from annot.measuring.measured import read_audit, repeats_of
 from annot.pools.drawn_pools import PoolOrigins
 from annot.pools.frozen_rankings import ranked_corpus
 from annot.pools.pooling import pool_in_version, versions_of
-from annot.publishing.release.parts import SampleInWords, protocol_of, sampled_of
+from annot.publishing.release.parts import SampleInWords, protocol_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
 from annot.publishing.report.sections.over_time import history
 from annot.publishing.report.sections.whole import sections_added
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Chapter, missing_figures, sentence, sentences
+from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource, StoredRound
-from annot.store.papers import beginnings, corpus_sha256, paper_ids
+from annot.store.papers import corpus_sha256, paper_ids
 from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
@@ -210,71 +208,72 @@ HASHED_IMPORTS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class CollectionFacts:
-    """The whole collection."""
+    """The whole collection, counted."""
 
-    collection: CollectionSettings
-    """Name, makers and terms from the settings."""
-    terms: Terms
-    corpus: CorpusFacts
-    rejected: tuple[tuple[str, int], ...]
-    """Papers left out by the corpus filters, by reason."""
-    sentence_labels: tuple[tuple[str, int], ...]
-    """Papers by where their sentence labels come from."""
-    grades: tuple[str, ...]
-    """The names of the grades from 0 upward."""
-    facets: list[dict[str, Any]]
-    """See `_facets`, for `pool` `_pool`, for `judging` `judging_facts`, for `agreement` `_figures`."""
-    pool: dict[str, Any]
-    judging: dict[str, Any]
-    agreement: list[dict[str, Any]]
-    overruled: str
-    """Rule by which a grade counts as overruled, in a sentence; the same in card, datasheet and report."""
-    interval_level: float
-    """Level of the intervals in `agreement`, e.g. 0.95."""
-    splits: tuple[tuple[str, str, int], ...]
-    """Facet (or `all`), fold, queries."""
-    hashes: tuple[tuple[str, str], ...]
-    """Input files of the numbers as (file, SHA-256), corpus first."""
-    protocol: Mapping[str, str] = field(default_factory=dict)
-    """See `annot.publishing.release.parts`."""
-    annot_version: str = __version__
-    agreement_without: tuple[str, ...] = ()
-    """Reasons why figures in `agreement` have no value or no interval."""
-    agreement_best: str = "median"
-    """The statistic in `agreement`; where a sample of the pools was judged, `pooled`."""
-    agreement_too_thin: int = 0
-    """Sampled queries that have no figures of their own, because too few pairs were drawn."""
-    training: tuple[dict[str, Any], ...] = ()
-    """Results of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its interval.
-    """
-    hidden_gold: tuple[dict[str, Any], ...] = ()
-    """Results of each assessor with hidden gold among their pairs, unnamed: answers, kappa with its interval."""
-    cleaned: CleanedCounts = counts_of({})  # noqa: RUF009
-    """Changes to the papers' texts as they were read, counted."""
-    structured: StructuredAbstracts = HeadingCount().found
-    """The structured abstracts as they were added, whose sections gave their sentences labels."""
-    words: tuple[WordsOfKind, ...] = ()
-    """Texts that people wrote in their own words, by kind, and whether they are published."""
-    unrated: int = 0
-    """Queries whose papers were taken without a rating."""
-    topics: tuple[int, int] = (0, 0)
-    """Topics with a query: papers, and texts."""
-    faceted: bool = True
-    """True if facets are judged."""
-    sampled: SampleInWords | None = None
-    """Facts that users of the grades must know if a sample of the pools was judged."""
-    vocabulary: StudyVocabulary = OF_PAPERS
-    """Words for what the collection has."""
-    added: tuple[Chapter, ...] = ()
-    """Chapters that wings and plug-ins add to datasheet and card."""
-    untrue: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Sentences by the place of a page, one for each of its foundations that does not hold."""
-    history: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Sizes of the collection with each version of its corpus up to this one, of the report."""
-    substudy: dict[str, Any] | None = None
-    """Agreement of abstracts, full texts and final grades, two by two, and seconds a pair; None without a sub-study."""
+    def __init__(self, measured: Study, corpus: CorpusFacts, terms: Terms) -> None:
+        study, agreement = measured.snapshot, measured.agreement
+        settings = study.ws.settings
+        ranked = ranked_corpus(study.ws).ranked if measured.added else None
+        if study.version:
+            ranked = corpus_sha256(study.ws.corpus, study.version.last)
+        imports = tuple(_counted_imports(study, set(measured.added)))
+        figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
+        folds = [(name, *fold) for name, of_name in study.splits.items() for fold in of_name.items()]
+        cleaned = sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())
+        self.terms, self.corpus, self.annot_version = terms, corpus, __version__
+        self.collection, self.vocabulary, self.faceted = settings.collection, study.words, study.faceted
+        self.rejected = _rejected(imports)
+        """Papers left out by the corpus filters, by reason."""
+        self.sentence_labels = tuple(measured.label_origins.items())
+        """Papers by where their sentence labels come from."""
+        self.grades = settings.scale.names
+        """The names of the grades from 0 upward."""
+        self.facets, self.pool = list(_facets(study, agreement)), _pool(study, measured.origins)
+        self.judging = judging_facts(study, missing=agreement.missing)
+        self.agreement = [{**figure, "value": str(figure["value"])} for figure in figures]
+        """Figures of `_figures` in words."""
+        self.agreement_without = missing_figures((figure["value"] for figure in figures), study.words)
+        """Reasons why figures in `agreement` have no value or no interval."""
+        self.agreement_best = agreement.best
+        """The statistic in `agreement`; where a sample of the pools was judged, `pooled`."""
+        self.agreement_too_thin = agreement.too_thin
+        """Sampled queries that have no figures of their own, because too few pairs were drawn."""
+        self.interval_level = settings.agreement.level
+        """Level of the intervals in `agreement`, e.g. 0.95."""
+        self.overruled = sentence("agreement.overruled")
+        """Rule by which a grade counts as overruled, in a sentence; the same in card, datasheet and report."""
+        self.splits = tuple((name, fold, len(query_ids)) for name, fold, query_ids in folds)
+        """Facet (or `all`), fold, queries."""
+        self.protocol = protocol_of(study)
+        """See `annot.publishing.release.parts`."""
+        self.hashes = tuple(_hashes(study, corpus, self.protocol, ranked=ranked))
+        """Input files of the numbers as (file, SHA-256), corpus first."""
+        self.training = tuple(_gold_results(study, TRAIN))
+        """Results of each assessor in training, unnamed: gold pairs, batches, verdict, threshold, kappa with its
+        interval."""
+        self.hidden_gold = tuple(_gold_results(study, HIDDEN))
+        """Results of each assessor with hidden gold among their pairs, unnamed: answers, kappa with its interval."""
+        self.substudy = recorded_substudy(study.trials)
+        """Agreement of abstracts, full texts and final grades, two by two, and seconds a pair; None without a
+        sub-study."""
+        self.cleaned, self.structured = counts_of(cleaned), _structured(imports)
+        """Changes to the papers' texts as they were read, counted, and the structured abstracts as they were added,
+        whose sections gave their sentences labels."""
+        self.words = PublishedWords(study).kinds
+        """Texts that people wrote in their own words, by kind, and whether they are published."""
+        self.unrated = _unrated(study)
+        """Queries whose papers were taken without a rating."""
+        self.topics = _topics(study)
+        """Topics with a query: papers, and texts."""
+        self.sampled = None if measured.sample_cost is None else SampleInWords(measured)
+        """Facts that users of the grades must know if a sample of the pools was judged."""
+        self.added = tuple(part for sections in sections_added(measured) for part in sections.pages(measured))
+        """Chapters that wings and plug-ins add to datasheet and card."""
+        self.untrue = notices_by_place(measured.findings, study.words)
+        """Sentences by the place of a page, one for each of its foundations that does not hold."""
+        self.history = measured.once(history)
+        """Sizes of the collection with each version of its corpus up to this one, of the report."""
 
     def total(self, count: str) -> Any:
         """The sum over facets of a count; None if one has none."""
@@ -296,54 +295,6 @@ class CollectionFacts:
     def citation(self) -> str:
         """Citation of the collection."""
         return citation_of(self.collection, self.terms)
-
-
-def facts_of(measured: Study, corpus: CorpusFacts, terms: Terms) -> CollectionFacts:
-    """The facts, counted."""
-    study, agreement = measured.snapshot, measured.agreement
-    settings = study.ws.settings
-    protocol = protocol_of(study)
-    ranked = ranked_corpus(study.ws).ranked if measured.added else None
-    if study.version:
-        ranked = {papers: sha256 for sha256, papers in beginnings(study.ws.corpus)}[study.version.papers]
-    imports = tuple(_counted_imports(study, set(measured.added)))
-    figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
-    return CollectionFacts(
-        collection=settings.collection,
-        terms=terms,
-        corpus=corpus,
-        rejected=_rejected(imports),
-        sentence_labels=tuple(measured.label_origins.items()),
-        grades=settings.scale.names,
-        facets=list(_facets(study, agreement)),
-        overruled=sentence("agreement.overruled"),
-        pool=_pool(study, measured.origins),
-        judging=judging_facts(study, missing=agreement.missing),
-        agreement=[{**figure, "value": str(figure["value"])} for figure in figures],
-        agreement_without=missing_figures((figure["value"] for figure in figures), study.words),
-        agreement_best=agreement.best,
-        agreement_too_thin=agreement.too_thin,
-        interval_level=settings.agreement.level,
-        splits=tuple(
-            (name, fold, len(query_ids)) for name, folds in study.splits.items() for fold, query_ids in folds.items()
-        ),
-        hashes=tuple(_hashes(study, corpus, protocol, ranked=ranked)),
-        protocol=protocol,
-        training=tuple(_gold_results(study, TRAIN)),
-        hidden_gold=tuple(_gold_results(study, HIDDEN)),
-        cleaned=counts_of(sum((Counter(imported.facts.get("cleaned", {})) for imported in imports), Counter[str]())),
-        structured=_structured(imports),
-        words=PublishedWords(study).kinds,
-        unrated=_unrated(study),
-        topics=_topics(study),
-        faceted=study.faceted,
-        sampled=sampled_of(measured),
-        untrue=notices_by_place(measured.findings, study.words),
-        added=tuple(part for sections in sections_added(measured) for part in sections.pages(measured)),
-        substudy=recorded_substudy(study.trials),
-        history=measured.once(history),
-        vocabulary=study.words,
-    )
 
 
 def _gold_results(study: Snapshot, round: StoredRound) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from annot.base.names import counted
 from annot.base.records import Assessor, grouped
+from annot.base.templating import packaged_table
 from annot.judging.comments import PublishedWords
 from annot.judging.exchange.outgoing import variables_of_keys
 from annot.judging.exchange.servers import studio_folders
@@ -39,11 +40,8 @@ counts only next to a key."""
 Kind = Literal["name", "e-mail", "token", "studio id", "studio address"]
 
 
-class Secret(NamedTuple):
-    """Something that must not be in the release."""
-
-    kind: Kind
-    value: str
+Secret = tuple[Kind, str]
+"""Something that must not be in the release, after its kind."""
 
 
 class Leak(NamedTuple):
@@ -69,9 +67,9 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     looked up, not searched one by one.
     allowed: e-mail addresses that are meant to be public, such as the maintainer's.
     """
-    once = [secret for secret in dict.fromkeys(secrets) if secret.value.strip()]
-    ids = frozenset(_folded(value.value.strip()) for value in once if _is_id(value))
-    searches = [*(_search(secret) for secret in once if not _is_id(secret)), *_PATTERNS]
+    once = [(kind, value.strip()) for kind, value in dict.fromkeys(secrets) if value.strip()]
+    ids = frozenset(_folded(value) for kind, value in once if _is_id(kind, value))
+    searches = [*(_search(*secret) for secret in once if not _is_id(*secret)), *_PATTERNS]
     public = {_folded(address) for address in allowed}
     found_leaks: set[Leak] = set()
     for path, content in files.items():
@@ -88,10 +86,8 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret], *, allowed: Col
     return tuple(sorted(found_leaks))
 
 
-_FIELDS = (
-    "annotation_id|annotator_id|completed_by|created_username|draft_id|inner_id|lead_time|project_id|prediction_id"
-    "|server_user_id|task_id|total_annotations|unique_id|updated_by|user_id|was_cancelled"
-)
+_TABLE = packaged_table("leaks.toml")
+_FIELDS = "|".join(_TABLE["fields"].split())
 
 
 _KEYED_ID = re.compile(
@@ -116,46 +112,14 @@ class _Search(NamedTuple):
     """The secret in text as it is: base64 at its three alignments."""
 
 
-_PATTERNS = (
+_PATTERNS = [
     _Search(
-        "an e-mail address",
-        ("@",),
-        # The part before the @ is looked for backwards: forwards it would be tried at every letter of the corpus.
-        re.compile(r"@(?<=[\w.+-]@)(?:[a-z0-9-]+\.)*[a-z0-9-]*[a-z][a-z0-9-]*\.[a-z]{2,24}(?![\w-])"),
-    ),
-    _Search("a token (JWT)", ("eyj",), re.compile(r"\beyj[\w-]{8,}\.eyj[\w-]{8,}(?:\.[\w-]*)?")),
-    _Search(
-        "a token of Label Studio",
-        ("token", "key", "authorization"),
-        re.compile(r"\b(?:token|api[_ -]?key|authorization)\W{1,6}(?:token\W+)?[0-9a-f]{40}\b"),
-    ),
-    _Search(
-        "a token",
-        ("bearer", "hf_", "gho_", "ghp_", "ghs_", "ghu_", "github_pat_"),
-        re.compile(
-            r"\b(?:bearer\s+(?=\S*\d)[\w.~+/-]{16,}|hf_[a-z0-9]{30,}|gh[opsu]_[a-z0-9]{30,}|github_pat_\w{40,})"
-        ),
-    ),
-    _Search("a private key", ("-----begin",), re.compile(r"-----begin [a-z ]*private key-----")),
-    _Search("a password in a URL", ("://",), re.compile(r"://[^\s/:@\"']+:[^\s/@\"']+@")),
-    _Search(
-        "a password",
-        ("pass", "_key", "access_token"),
-        re.compile(r"\b(?:password|passwd|api_key|secret_key|access_token)[\"']?\s*[:=]\s*[\"']?[^\s\"',}]{6,}"),
-    ),
-    _Search(
-        "a field of Label Studio", tuple(_FIELDS.split("|")), re.compile(rf"(?<![\w-])(?:{_FIELDS})[\"']?\s*[:=,\t]")
-    ),
-    _Search(
-        "an address of a server",
-        ("http://", "https://", "/projects/", "/api/"),
-        re.compile(
-            r"https?://(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|10(?:\.\d+){3}|192\.168(?:\.\d+){2}"
-            r"|172\.(?:1[6-9]|2\d|3[01])(?:\.\d+){2})(?![\w.-])\S*"
-            r"|/(?:projects/\d+/data|api/(?:projects|tasks|annotations)(?!\w))\S*"
-        ),
-    ),
-)
+        entry["what"],
+        tuple(_FIELDS.split("|") if entry["needles"] == ["<fields>"] else entry["needles"]),
+        re.compile("".join(entry["pattern"]).replace("<fields>", _FIELDS)),
+    )
+    for entry in _TABLE["patterns"]
+]
 _BEFORE_THE_SIGN = re.compile(r"[\w.+-]{1,64}\Z")
 
 
@@ -219,7 +183,7 @@ def _readings(text: str) -> list[str]:
     escaped = [line if "\\" in line or "%" in line or "&" in line else "" for line in lines]
     if any(escaped):
         for undo in (_unescape_json, _unescape_url, _unescape_html, _unescape_all):
-            changed = (undone if (undone := undo(line)) != line else "" for line in escaped)
+            changed = (undone if line and (undone := undo(line)) != line else "" for line in escaped)
             readings.append("\n".join(_folded(line) for line in changed))
     return list(dict.fromkeys(readings))
 
@@ -259,30 +223,28 @@ def _folded(text: str) -> str:
     return bare.casefold()
 
 
-def _is_id(secret: Secret) -> bool:
+def _is_id(kind: Kind, value: str) -> bool:
     """True if the secret is looked up among the numbers and UUIDs of a text."""
-    value = _folded(secret.value.strip())
-    return secret.kind == "studio id" and bool(value.isdigit() or _LONG_ID.fullmatch(value))
+    return kind == "studio id" and bool(_folded(value).isdigit() or _LONG_ID.fullmatch(_folded(value)))
 
 
-def _search(secret: Secret) -> _Search:
-    value = secret.value.strip()
+def _search(kind: Kind, value: str) -> _Search:
     folded = _folded(value)
     needles: tuple[str, ...] = ()
-    if secret.kind == "name":
+    if kind == "name":
         parts = [part for part in re.split(r"[\W_]+", folded) if part]
         orders = {r"[\W_]{1,3}".join(parts), r"[\W_]{1,3}".join([*parts[-1:], *parts[:-1]])}
         pattern = rf"(?<![^\W_])(?:{'|'.join(sorted(orders))})(?![^\W_])"
         needles = (max(parts, key=len),) if parts else ()
-    elif secret.kind == "studio id":
+    elif kind == "studio id":
         pattern = rf"(?<!\w){re.escape(folded)}(?!\w)"
-    elif secret.kind == "studio address":
+    elif kind == "studio address":
         # With or without scheme and slash, it is the same server.
         pattern = re.escape(re.sub(r"^[a-z]+://", "", folded).rstrip("/"))
     else:
         pattern = re.escape(folded)
     encoded = _base64_forms(value) if len(value) >= SHORT_NUMBER else ()
-    return _Search(f"a known {secret.kind}", needles, re.compile(pattern), value, encoded)
+    return _Search(f"a known {kind}", needles, re.compile(pattern), value, encoded)
 
 
 def _base64_forms(value: str) -> tuple[str, ...]:
@@ -343,7 +305,7 @@ def secrets_of(
         "studio address": servers - {""},
         "studio id": _server_ids(study, server) - _public_ids(study),
     }
-    return tuple(Secret(kind, value) for kind in values for value in sorted(values[kind]) if bare(value) not in public)
+    return tuple((kind, value) for kind in values for value in sorted(values[kind]) if bare(value) not in public)
 
 
 def telling_pseudonyms(people: Iterable[Assessor], *, allowed: Collection[str]) -> tuple[str, ...]:
@@ -441,14 +403,6 @@ class FreeText(NamedTuple):
     public: bool = False
 
 
-class Mention(NamedTuple):
-    """A match in a text, as it is written there, and its meaning."""
-
-    words: str
-    what: str
-    at: int
-
-
 class KnownPeople(NamedTuple):
     """The words by which a text can name a person of the study."""
 
@@ -462,7 +416,7 @@ class KnownPeople(NamedTuple):
 def known_people(study: Snapshot, secrets: Iterable[Secret]) -> KnownPeople:
     """Everyone of the study, less the names under which the makers want to be named."""
     accounts = {person.account for person in study.people if person.account}
-    accounts |= {secret.value for secret in secrets if secret.kind in ("e-mail", "name")}
+    accounts |= {value for kind, value in secrets if kind in ("e-mail", "name")}
     local_parts = {account.partition("@")[0] for account in accounts}
     public = {bare(word) for creator in study.ws.settings.collection.creators for word in words_of(creator)}
     names = {bare(word) for local in local_parts for word in words_of(local) if len(word) >= SHORTEST_WORD}
@@ -515,17 +469,17 @@ def _texts_of_judging(outcome: Outcome, words: PublishedWords) -> Iterator[FreeT
     yield from (FreeText(place, text) for place, text in reasons if text and text not in OFFERED)
 
 
-def mentions(text: FreeText, people: KnownPeople) -> Iterator[Mention]:
-    """Names, paths and addresses in the text."""
+def mentions(text: FreeText, people: KnownPeople) -> Iterator[tuple[re.Match[str], str]]:
+    """Names, paths and addresses in the text, each with its meaning."""
     for word in WORD.finditer(text.text):
         if word[0][0].isupper() and bare(word[0]) in people.names:
-            yield Mention(word[0], "the name of a person", word.start())
+            yield word, "the name of a person"
     patterns = [(_any_of(people.accounts), "an account"), (_any_of(people.pseudonyms), "a pseudonym"), (PATH, "a path")]
     for pattern, meaning in patterns if text.public else (*patterns, (WEB, "an address")):
         for match in pattern.finditer(text.text):
             # Accounts are no words, and are found in any letters; a pseudonym is found as it is.
             if meaning != "a pseudonym" or match[0] in people.pseudonyms:
-                yield Mention(match[0], meaning, match.start())
+                yield match, meaning
 
 
 @cache
@@ -546,10 +500,10 @@ def mentioned(
     """
     public = {text.casefold() for text in allowed}
     places_by_mention = grouped(
-        ((mention.words, mention.what), (text, mention.at))
+        ((match[0], meaning), (text, match.start()))
         for text in texts
-        for mention in mentions(text, people)
-        if mention.words.casefold() not in public
+        for match, meaning in mentions(text, people)
+        if match[0].casefold() not in public
     )
     return tuple(
         _line(words, meaning, places, excerpts=excerpts)

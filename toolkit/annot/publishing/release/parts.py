@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from annot.base.records import Source
 from annot.base.stats.values import Undefined
@@ -19,7 +18,7 @@ from annot.measuring.sampled.grades import KINDS
 from annot.measuring.sampled_study import drawn_pairs
 from annot.publishing.report.sections.collection import final_grades
 from annot.publishing.report.study import Study
-from annot.publishing.report.tables import Table, sentence
+from annot.publishing.report.tables import sentence
 from annot.store.shown import in_language, subject_and_language
 from annot.study import guidelines
 from annot.study.shown_versions import changed_versions, numbered, version_record
@@ -120,40 +119,25 @@ the predictions, w_ and a kind of measure."""
 PRELS = f"awk -F'\\t' 'NR > 1 && $3 != \"\" {{print $1, $2, $3, 1, $4}}' {SAMPLE_FILE} > prels.txt"
 
 
-@dataclass(frozen=True, slots=True)
 class SampleInWords:
     """Facts of the sample for card, datasheet, Croissant and the module for ir_datasets."""
 
-    certificate: str
-    """Share of the pools that was judged, and its cost; the same in the report."""
-    warning: str
-    """Error of a plain evaluation of the qrels."""
-    n_grades: int
-    grades: Table
-    """The estimated final grades of the whole pools."""
-    interval_level: float
-    """Level of the intervals in it."""
-    opinion: str = ""
-    """The opinion that predicts grades besides the rankings; empty if there is none."""
-    kinds: tuple[str, ...] = KINDS
-    """Kinds of measures, each with a weight of the predictions."""
-    prels: str = PRELS
+    kinds, prels = KINDS, PRELS
+    """Kinds of measures, each with a weight of the predictions, and the command that makes the file of relevances."""
 
-
-def sampled_of(study: Study) -> SampleInWords | None:
-    """Facts of the sample; None if all pairs of the pools were to be judged."""
-    if study.sample_cost is None:
-        return None
-    off = list(_plainly_off(study))
-    measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
-    return SampleInWords(
-        certificate=study.certificate,
-        warning=sentence("sample.warning", off=[*map(abs, off)], measure=measure, files=(SAMPLE_FILE, EVALUATOR_FILE)),
-        n_grades=len(study.settings.scale.grades),
-        grades=final_grades(study),
-        interval_level=study.level,
-        opinion=opinion_of(study.snapshot),
-    )
+    def __init__(self, study: Study) -> None:
+        off = list(_plainly_off(study))
+        measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
+        files = (SAMPLE_FILE, EVALUATOR_FILE)
+        self.certificate = study.certificate
+        """Share of the pools that was judged, and its cost; the same in the report."""
+        self.warning = sentence("sample.warning", off=[*map(abs, off)], measure=measure, files=files)
+        """Error of a plain evaluation of the qrels."""
+        self.n_grades = len(study.settings.scale.grades)
+        self.grades = final_grades(study)
+        """The estimated final grades of the whole pools, with intervals of `interval_level`."""
+        self.interval_level = study.level
+        self.opinion = opinion_of(study.snapshot)
 
 
 def opinion_of(study: Snapshot) -> str:

@@ -9,8 +9,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 import tomlkit
@@ -133,29 +132,15 @@ def answer_sheet(answers: Answers, *, topics: bool = False) -> str:
     The answers given are kept as they are; comments that someone wrote into the file are not. The same answers give the
     same text.
     """
-    lines = [
-        "# Only people can answer these questions about the collection. To answer one, remove the # before its name",
-        '# and write between the quotation marks; for several lines use """ on both sides. `annot datasheet` lists the',
-        "# questions that are still open.",
-    ]
-    section = ""
-    for question in questions(topics=topics):
-        table, _, key = question.id.partition(".")
-        if table != section:
-            section = table
-            lines += ["", f"[{table}]  # {question.section}"]
-        lines += ["", f"# {question.text}{_remark(answers, question)}"]
-        answer = answers.get(question.id, "").strip()
-        lines.append(f"{key} = {_toml_string(answer)}" if answer else f'# {key} = ""')
-    return "\n".join(lines) + "\n"
+    to_answer = questions(topics=topics)
+    needless = {question.id for question in to_answer if _needless(answers, question)}
+    values = {"sections": _by_section(to_answer), "answers": answers, "needless": needless, "toml": _toml_string}
+    return render("answers.toml.j2", values, overrides=None)
 
 
-def _remark(answers: Answers, question: Question) -> str:
-    if question.kind == "records":
-        return " (Answered from the records; your text is added.)"
-    if question.kind == "optional":
-        return " (Optional.)"
-    return " (Not needed: the collection does not relate to people.)" if _needless(answers, question) else ""
+def _by_section(to_answer: Iterable[Question]) -> list[tuple[str, list[Question]]]:
+    """The questions by the titles of their sections."""
+    return list(grouped((question.section, question) for question in to_answer).items())
 
 
 def _needless(answers: Answers, question: Question) -> bool:
@@ -358,14 +343,11 @@ def datasheet_markdown(facts: CollectionFacts, answers: Answers, *, overrides: P
     overrides: a folder of templates that win over the package's.
     """
     topics = bool(facts.topics[1])
-    to_answer = questions(topics=topics)
     return fill(
         "datasheet.md.j2",
         facts,
         overrides=overrides,
-        sections=[
-            (title, list(of_section)) for title, of_section in groupby(to_answer, key=lambda question: question.section)
-        ],
+        sections=_by_section(questions(topics=topics)),
         answers={question: text.strip() for question, text in answers.items() if answered(answers, question)},
         open={question.id for question in unanswered(answers, topics=topics)},
     )
@@ -425,10 +407,12 @@ def croissant(
         name=dataset_id(facts.collection.name),
         version=semantic_version(facts.collection.version),
         answer=lambda question: answers[question] if answered(answers, question) else "",
+        files=sorted(files.items()),
+        media_type=lambda path: FORMATS.get(PurePosixPath(path).suffix, "text/plain"),
+        sha256=lambda content: hashlib.sha256(content).hexdigest(),
+        tables=tables,
     )
     document = {key: value for key, value in json.loads(text).items() if value or not key.startswith("rai:")}
-    document["distribution"] = [_file(path, files[path]) for path in sorted(files)]
-    document["recordSet"] = [_record_set(table) for table in tables]
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -443,45 +427,3 @@ def semantic_version(version: str) -> str:
         return version
     numbers = (str(int(part or 0)) for part in match.groups()[:3])
     return ".".join(numbers) + match[4]
-
-
-def _file(path: str, content: bytes) -> dict[str, Any]:
-    ending = "." + path.rpartition("/")[2].rpartition(".")[2]
-    return {
-        "@type": "cr:FileObject",
-        "@id": path,
-        "name": path,
-        "contentUrl": path,
-        "contentSize": f"{len(content)} B",
-        "encodingFormat": FORMATS.get(ending, "text/plain"),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
-
-
-def _record_set(table: Mapping[str, Any]) -> dict[str, Any]:
-    name = table["name"]
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": name,
-        "description": table["description"],
-        "key": [{"@id": f"{name}/{column}"} for column in table["key"]],
-        "field": [_field(table, column) for column in table["column"]],
-    }
-
-
-def _field(table: Mapping[str, Any], column: Mapping[str, Any]) -> dict[str, Any]:
-    name = f"{table['name']}/{column['name']}"
-    field: dict[str, Any] = {
-        "@type": "cr:Field",
-        "@id": name,
-        "name": name,
-        "description": column["description"],
-        "dataType": column["type"],
-        "source": {"fileObject": {"@id": table["file"]}, "extract": {"column": column["name"]}},
-    }
-    if column.get("several"):
-        field |= {"isArray": True, "arrayShape": "-1"}
-    if "refers_to" in column:
-        field["references"] = {"field": {"@id": column["refers_to"]}}
-    return field

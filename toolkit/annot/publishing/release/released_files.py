@@ -117,7 +117,7 @@ def release_files(
     missing: what a draft lists as missing; None if it is no draft.
     """
     study, corpus = released.study, released.corpus
-    with_text, name = facts.terms.with_text, facts.collection.name
+    with_text = facts.terms.with_text
     qrels = study.outcome.qrels
     fields = fields_of(corpus, study.queries, study.texts, with_text=with_text)
     beir = beir_paths(BEIR, with_text=with_text, worded=fields.worded)
@@ -151,11 +151,8 @@ def release_files(
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
         **report,
         **facts.protocol,
-        f"{module_name(name)}.py": write_irds(
-            name=name,
-            title=facts.collection.title,
-            language=facts.collection.language,
-            topic_language=facts.collection.language_of_topics,
+        f"{module_name(facts.collection.name)}.py": write_irds(
+            facts.collection,
             files=beir,
             docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
             with_text=with_text,

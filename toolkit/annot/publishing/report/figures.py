@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from annot.base.names import counted
+from annot.base.templating import packaged_table
 from annot.publishing.report.cells import Number
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Drawing:
             layout = figure.get_layout_engine()
             assert layout is not None
             layout.execute(figure)
-            figure.set_layout_engine("none")
+            figure.set_layout_engine(None)
             for form in forms:
                 buffer = io.BytesIO()
                 unstable = dict.fromkeys(UNSTABLE[form])
@@ -181,31 +182,10 @@ def link(query_id: str, told: str, *systems: str) -> str:
 
 def style(on: Surface) -> Any:
     """Settings of matplotlib on this surface."""
-    return {
-        "font.size": 8,
-        "font.family": "sans-serif",
-        "font.sans-serif": ["DejaVu Sans"],
-        "text.color": on.ink,
-        # A run may be called `a$b`.
-        "text.parse_math": False,
-        "axes.edgecolor": on.ink,
-        "axes.labelcolor": on.ink,
-        "xtick.color": on.ink,
-        "ytick.color": on.ink,
-        "axes.titlesize": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "xtick.major.size": 2,
-        "ytick.major.size": 2,
-        "legend.frameon": False,
-        "legend.fontsize": 8,
-        "legend.labelcolor": on.ink,
-        "hatch.linewidth": 0.5,
-        # On a page text stays text: it can be searched, read aloud, and is drawn in the reader's font. A file has its
-        # fonts with it, in PDF as TrueType: publishers refuse Type 3.
-        "svg.fonttype": "none" if on.ink == INK else "path",
-        "pdf.fonttype": 42,
-    }
+    ink = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.labelcolor")
+    # On a page text stays text: it can be searched, read aloud, and is drawn in the reader's font.
+    letters = "none" if on.ink == INK else "path"
+    return {**packaged_table("figures.toml"), **dict.fromkeys(ink, on.ink), "svg.fonttype": letters}
 
 
 def before_and_after(

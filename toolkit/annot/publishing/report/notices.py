@@ -5,42 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from annot.base.names import StudyVocabulary
+from annot.base.templating import packaged_table
 from annot.judging.states import SHOWN, THINGS, StateFindings, remembered_findings
 from annot.publishing.report.tables import sentence
 from annot.study.snapshot import Snapshot
 
-ASKED = frozenset({"corpus", "rankings", "pools", "index"})
-"""Parts of the judging that findings are about, and how they were found."""
-JUDGED = frozenset({"judgements", "plan", "guidelines", "blindness"})
-FINAL = frozenset({"judgements", "plan", "guidelines", "qrels"})
-EVALUATED = frozenset({"judgements", "qrels", "runs", "rankings", "pools", "index"})
+_TABLE = packaged_table("places.toml")
 RESTS_ON: dict[str, frozenset[str]] = {
-    # The questions of the report's first screen.
-    "what": ASKED | {"count"},
-    "trust": JUDGED,
-    "best": EVALUATED,
-    "next": frozenset(),
-    # Its chapters, by anchor.
-    "queries": frozenset({"count", "corpus", "facets"}),
-    **dict.fromkeys(("examples", "examples-by-id"), frozenset({"corpus"})),
-    "pools": ASKED,
-    **dict.fromkeys(("agreement", "coefficients", "binarised", "guidelines", "agreement-queries"), JUDGED),
-    **dict.fromkeys(("adjudication", "assessors", "judgements", "training", "substudy"), JUDGED),
-    **dict.fromkeys(("grades", "final-grades"), FINAL | {"names"}),
-    **dict.fromkeys(("opinions", "opinions-all"), FINAL),
-    **dict.fromkeys(("runs", "measures", "analyses", "effect", "orders", "over-time"), EVALUATED),
-    **dict.fromkeys(("rules", "versions"), frozenset()),
-    # Pages.
-    "status": frozenset({"plan", "judgements", "names", "facets"}),
-    "browse": FINAL | EVALUATED | ASKED | {"names", "facets"},
-    "card": FINAL | EVALUATED | ASKED | {"count", "names", "facets"},
-    # The questions of the datasheet that the records answer.
-    "composition.count": ASKED | FINAL | {"count"},
-    "composition.content": frozenset({"corpus"}),
-    "composition.label": FINAL | {"names", "facets"},
-    "composition.errors": JUDGED,
-    "collection.mechanisms": ASKED | {"plan", "guidelines", "sent"},
-    "collection.involved": frozenset({"plan", "judgements"}),
+    place: frozenset(thing for name in names.split() for thing in _TABLE["groups"].get(name, name).split())
+    for place, names in _TABLE["places"].items()
 }
 """Parts of `annot.judging.states.THINGS` that each place of a page depends on."""
 

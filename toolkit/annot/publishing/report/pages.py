@@ -7,13 +7,13 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
 from annot.base.names import sha256_of
 from annot.base.stats.values import Undefined
-from annot.base.templating import converter, render
+from annot.base.templating import converter, packaged_table, render
 from annot.measuring.measured import AGREEMENT_FILE, EFFECT_FILE, EVALUATION_FILE, as_text, evaluation_data
 from annot.publishing.report.cells import parts, text
 from annot.publishing.report.figures import described
@@ -39,46 +39,7 @@ PROSE = 24
 """Characters from which on a column of names or words is set as a paragraph."""
 
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-    "–": r"\textendash{}",
-    "—": r"\textemdash{}",
-    "‘": r"\textquoteleft{}",
-    "’": r"\textquoteright{}",
-    "“": r"\textquotedblleft{}",
-    "”": r"\textquotedblright{}",
-    "†": r"\textdagger{}",
-    "‡": r"\textdaggerdbl{}",
-    "…": r"\ldots{}",
-    "−": r"\ensuremath{-}",
-    "≤": r"\ensuremath{\leq}",
-    "≥": r"\ensuremath{\geq}",
-    "×": r"\ensuremath{\times}",
-    "÷": r"\ensuremath{\div}",
-    "±": r"\ensuremath{\pm}",
-    "≈": r"\ensuremath{\approx}",
-    "→": r"\ensuremath{\rightarrow}",
-    "·": r"\ensuremath{\cdot}",
-    "°": r"\ensuremath{^{\circ}}",
-    "•": r"\textbullet{}",
-    "§": r"\S{}",
-    "©": r"\textcopyright{}",
-    "█": r"\rule{0.5em}{0.7em}",
-    "░": r"\rule{0.5em}{0.1em}",
-    "α": r"\ensuremath{\alpha}",
-    "κ": r"\ensuremath{\kappa}",
-    "ρ": r"\ensuremath{\rho}",
-    "τ": r"\ensuremath{\tau}",
-}
+_SPECIAL: dict[str, str] = packaged_table("latex.toml")
 """Characters with a meaning of their own in LaTeX, and every symbol that this program writes."""
 _TYPED = re.compile("`([^`]+)`")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w|\s|$)")
@@ -88,21 +49,8 @@ _IN_T1 = frozenset(map(chr, [*range(0x20, 0x7F), *range(0xC0, 0x17F)])) - frozen
 """Letters that every LaTeX prints with the font encoding T1."""
 
 
-class Size(NamedTuple):
-    """Font size: digits on a line of 16 cm, distance of columns (points) and height of rows (lines)."""
-
-    name: str
-    room: float
-    apart: float
-    stretch: float
-
-
-SIZES = (
-    Size("small", 94, 3, 0.95),
-    Size("footnotesize", 102, 3, 0.9),
-    Size("scriptsize", 110, 3, 0.8),
-    Size("tiny", 130, 2.2, 0.65),
-)
+SIZES = {"small": 94, "footnotesize": 102, "scriptsize": 110, "tiny": 130}
+"""Sizes of letters, and the digits of each on a line of 16 cm."""
 NARROW = frozenset(".,:;'|()[]!ijlt ")
 """Letters that take about half the room of a digit."""
 REASON = 45
@@ -113,20 +61,6 @@ NARROWEST = 0.2
 """Share of a line that a column of words has at least."""
 
 
-class TableAsSet(NamedTuple):
-    """A table as `report.tex.j2` sets it, in text that is LaTeX."""
-
-    of: Table
-    title: str
-    """The first sentence of its caption, not escaped yet."""
-    label: str
-    columns: str
-    rows: tuple[tuple[str, ...], ...]
-    size: Size
-    below: list[str]
-    floats: bool
-
-
 def latex(document: Document) -> str:
     """The document in its order; every table has a label made of section and number."""
     return latex_of("report.tex.j2", document=document)
@@ -134,62 +68,65 @@ def latex(document: Document) -> str:
 
 def latex_of(template: str, **values: object) -> str:
     """Another template of LaTeX, with the same helpers."""
-    helpers = {"set": _set, "line": _row, "braced": lambda text: f"{{{escape(text)}}}", "escape": escape}
+    helpers = {"set": TableAsSet, "line": _row, "braced": lambda text: f"{{{escape(text)}}}", "escape": escape}
     return render(template, {**helpers, "inline": inline, **values}, overrides=None).rstrip("\n") + "\n"
 
 
-def _set(table: Table, label: str, precise: bool) -> TableAsSet:
-    """Table with a caption of one sentence; below it the rest of the caption, the notes, and the command."""
-    rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in table.rows)
-    if _table_width(table, rows) > SIZES[-2].room:
-        rows = tuple(line for row in table.rows for line in _intervals_below(row, precise=precise))
-    size = next((size for size in SIZES if _table_width(table, rows) <= size.room), SIZES[-1])
-    title, rest = _first_sentence(table.caption)
-    below = [inline(note) for note in (*([rest] if rest else []), *table.notes)]
-    if table.command:
-        below.append(rf"Made by \texttt{{{escape(table.command)}}}.")
-    floats = len(rows) <= LONGEST_FLOAT and sum(map(len, below)) <= LONGEST_NOTES
-    return TableAsSet(table, title, label, _columns(table, rows, size), rows, size, below, floats)
+class TableAsSet:
+    """A table as `report.tex.j2` sets it, in text that is LaTeX.
 
-
-def _columns(table: Table, rows: Sequence[Sequence[str]], size: Size) -> str:
-    """Names to the left, numbers to the right; columns of many words share the line that the others leave.
-
-    The size is set in each column, not around the table: the caption of a `longtable` would shrink with it.
+    Its caption is one sentence; below it are the rest of the caption, the notes, and the command.
     """
-    widths = _widths(table, rows)
-    prose = [column for column, width in enumerate(widths) if width > _widest(table, column)]
-    of_prose = sum(widths[column] for column in prose)
-    of_numbers = sum(width + GAP for column, width in enumerate(widths) if column not in prose)
-    free = max(NARROWEST, min(0.94 - of_numbers / size.room, (of_prose + GAP) / size.room))
-    columns = []
-    for column, width in enumerate(widths):
-        if column in prose:
-            part = rf"{free * width / of_prose:.2f}\linewidth"
-            columns.append(rf">{{\{size.name}\raggedright\arraybackslash}}p{{{part}}}")
-        else:
-            columns.append(rf">{{\{size.name}}}{'l' if column < table.numeric_from else 'r'}")
-    return "".join(columns)
 
+    def __init__(self, table: Table, label: str, precise: bool) -> None:
+        self.of, self.label = table, label
+        self.rows = tuple(tuple(text(cell, precise=precise) for cell in row) for row in table.rows)
+        if self._width > SIZES["scriptsize"]:
+            self.rows = tuple(line for row in table.rows for line in _intervals_below(row, precise=precise))
+        self.size = next((size for size, room in SIZES.items() if self._width <= room), "tiny")
+        self.title, rest = _first_sentence(table.caption)
+        self.below = [inline(note) for note in (*([rest] if rest else []), *table.notes)]
+        if table.command:
+            self.below.append(rf"Made by \texttt{{{escape(table.command)}}}.")
+        self.floats = len(self.rows) <= LONGEST_FLOAT and sum(map(len, self.below)) <= LONGEST_NOTES
 
-def _table_width(table: Table, rows: Sequence[Sequence[str]]) -> float:
-    """Width of the table in digits; for a column of words `PROSE` is enough."""
-    widths = _widths(table, rows)
-    return sum(min(_widest(table, column), width) + GAP for column, width in enumerate(widths))
+    @property
+    def columns(self) -> str:
+        """Names to the left, numbers to the right; columns of many words share the line that the others leave.
 
+        The size is set in each column, not around the table: the caption of a `longtable` would shrink with it.
+        """
+        widths, room = self._widths, SIZES[self.size]
+        prose = [column for column, width in enumerate(widths) if width > self._widest(column)]
+        of_prose = sum(widths[column] for column in prose)
+        of_numbers = sum(width + GAP for column, width in enumerate(widths) if column not in prose)
+        free = max(NARROWEST, min(0.94 - of_numbers / room, (of_prose + GAP) / room))
+        columns = []
+        for column, width in enumerate(widths):
+            if column in prose:
+                part = rf"{free * width / of_prose:.2f}\linewidth"
+                columns.append(rf">{{\{self.size}\raggedright\arraybackslash}}p{{{part}}}")
+            else:
+                columns.append(rf">{{\{self.size}}}{'l' if column < self.of.numeric_from else 'r'}")
+        return "".join(columns)
 
-def _widest(table: Table, column: int) -> int:
-    """Width in digits from which a column is set as a paragraph: of numbers only if words are among them."""
-    return PROSE if column < table.numeric_from else REASON
+    @property
+    def _width(self) -> float:
+        """Width in digits; for a column of words `PROSE` is enough."""
+        return sum(min(self._widest(column), width) + GAP for column, width in enumerate(self._widths))
 
+    @property
+    def _widths(self) -> list[float]:
+        """The width of each column in digits."""
+        lines = (self.of.headings, *self.rows)
+        return [
+            max(sum(0.55 if letter in NARROW else 1.0 for letter in line[column]) for line in lines)
+            for column in range(len(self.of.headings))
+        ]
 
-def _widths(table: Table, rows: Sequence[Sequence[str]]) -> list[float]:
-    """The width of each column in digits."""
-    lines = (table.headings, *rows)
-    return [
-        max(sum(0.55 if letter in NARROW else 1.0 for letter in line[column]) for line in lines)
-        for column in range(len(table.headings))
-    ]
+    def _widest(self, column: int) -> int:
+        """Width in digits from which a column is set as a paragraph: of numbers only if words are among them."""
+        return PROSE if column < self.of.numeric_from else REASON
 
 
 def _intervals_below(row: Sequence[object], *, precise: bool) -> list[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annot.base.names import StudyVocabulary
@@ -30,15 +30,20 @@ SIDES = {"topic": "topic_labels", "document": "document_labels"}
 """The parts of a display that are texts, and where it has their labels."""
 
 
-@dataclass(frozen=True, slots=True)
 class JudgedVersion:
-    """The newest version of a corrected text on which a judgement rests."""
+    """The newest version of a corrected text on which a judgement rests. matches: these judgements, with what they
+    showed and the part of it that is the text."""
 
-    version: ShownVersion
-    labels: tuple[str, ...]
-    """Sentences of the query, as a task showed them; empty if they are not on record."""
-    sentences: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Sentences that were judged, by query on the text."""
+    def __init__(self, version: ShownVersion, matches: list[tuple[Judgement, Display, str]]) -> None:
+        self.version = version
+        self.labels = next((tuple(display[SIDES[part]]) for _, display, part in matches if SIDES[part] in display), ())
+        """Sentences of the query, as a task showed them; empty if they are not on record."""
+        self.sentences = {
+            answer.query_id: tuple(display["query_sentences"])
+            for answer, display, part in matches
+            if part == "topic" and "query_sentences" in display
+        }
+        """Sentences that were judged, by query on the text."""
 
 
 def judged_versions(study: Snapshot) -> dict[str, JudgedVersion]:
@@ -53,7 +58,7 @@ def judged_versions(study: Snapshot) -> dict[str, JudgedVersion]:
         for version in reversed(versions):
             matches = list(_showing(text_id, version.sha256, shown, study.topics))
             if matches:
-                version_of[text_id] = _judged(version, matches)
+                version_of[text_id] = JudgedVersion(version, matches)
                 break
     return version_of
 
@@ -66,16 +71,6 @@ def _showing(
         for part in SIDES:
             if ids[part] == text_id and display.get(part) == sha256:
                 yield answer, display, part
-
-
-def _judged(version: ShownVersion, matches: list[tuple[Judgement, Display, str]]) -> JudgedVersion:
-    labels = next((tuple(display[SIDES[part]]) for _, display, part in matches if SIDES[part] in display), ())
-    sentences = {
-        answer.query_id: tuple(display["query_sentences"])
-        for answer, display, part in matches
-        if part == "topic" and "query_sentences" in display
-    }
-    return JudgedVersion(version, labels, sentences)
 
 
 def with_judged_texts(papers: Iterable[Paper], judged: Mapping[str, JudgedVersion]) -> Iterator[Paper]:

@@ -89,55 +89,44 @@ def robustness(
         return "unknown"
     if not any(comparison.holds for comparison in evaluated.comparisons):
         return "untried"
-    changes = order_changes(effect)
+    changes = OrderChanges(effect)
     if changes.reversals or effect.random_assessors.with_swap > MOST_REVERSED * effect.random_assessors.n:
         return "fragile"
     return "robust" if changes.lowest_tau >= SAME_ORDER and changes.lowest_place <= LOWEST_PLACE else "order"
 
 
-@dataclass(frozen=True, slots=True)
 class OrderChanges:
     """Changes in the order of the runs under other grades than the final ones: those of random assessors, and those of
     the first and of the second assessor of each pair (`A` and `B`), if these cover all queries."""
 
-    best: str
-    """The best run by the final grades."""
-    taus: tuple[tuple[str, float], ...]
-    """(`A` or `B`, Kendall's tau with the final order)."""
-    lowest_tau: float
-    """Lowest tau of these, and of the middle share of random choices; -1 if none is known."""
-    places: tuple[tuple[str, int], ...]
-    """(`A` or `B`, the place of the best run), if it is not the first."""
-    lowest_place: int
-    """Lowest place of the best run; of the middle share of random choices, too."""
-    reversals: tuple[tuple[str, int], ...]
-    """(`A` or `B`, significant differences that are reversed), if there are any."""
-
-
-def order_changes(effect: AssessorEffect) -> OrderChanges:
-    """Changes in the order of the runs if other people had judged."""
-    comparisons = {
-        comparison.first: comparison
-        for comparison in effect.comparisons
-        if comparison.first in (FIRST, SECOND)
-        and comparison.second == FINAL_GRADES
-        and comparison.n_queries == len(effect.queries)
-    }
-    best, random = next(iter(effect.rankings[0].means)), effect.random_assessors
-    taus = [
-        (name, comparison.tau) for name, comparison in comparisons.items() if not isinstance(comparison.tau, Undefined)
-    ]
-    means = {name: comparison.means[name] for name, comparison in comparisons.items()}
-    places = [(name, 1 + sum(mean > values[best] for mean in values.values())) for name, values in means.items()]
-    middle = [] if isinstance(random.tau_range, Undefined) else [random.tau_range[0]]
-    return OrderChanges(
-        best=best,
-        taus=tuple(taus),
-        lowest_tau=min([*middle, *(value for _, value in taus)], default=-1.0),
-        places=tuple((name, place) for name, place in places if place > 1),
-        lowest_place=max([random.best_places[1], *(place for _, place in places)]),
-        reversals=tuple((name, len(comparison.swaps)) for name, comparison in comparisons.items() if comparison.swaps),
-    )
+    def __init__(self, effect: AssessorEffect) -> None:
+        comparisons = {
+            comparison.first: comparison
+            for comparison in effect.comparisons
+            if comparison.first in (FIRST, SECOND)
+            and comparison.second == FINAL_GRADES
+            and comparison.n_queries == len(effect.queries)
+        }
+        best, random = next(iter(effect.rankings[0].means)), effect.random_assessors
+        self.best = best
+        """The best run by the final grades."""
+        self.taus = [
+            (name, comparison.tau)
+            for name, comparison in comparisons.items()
+            if not isinstance(comparison.tau, Undefined)
+        ]
+        """(`A` or `B`, Kendall's tau with the final order)."""
+        middle = [] if isinstance(random.tau_range, Undefined) else [random.tau_range[0]]
+        self.lowest_tau = min([*middle, *(value for _, value in self.taus)], default=-1.0)
+        """Lowest tau of these, and of the middle share of random choices; -1 if none is known."""
+        means = {name: comparison.means[name] for name, comparison in comparisons.items()}
+        places = [(name, 1 + sum(mean > values[best] for mean in values.values())) for name, values in means.items()]
+        self.places = [(name, place) for name, place in places if place > 1]
+        """(`A` or `B`, the place of the best run), if it is not the first."""
+        self.lowest_place = max([random.best_places[1], *(place for _, place in places)])
+        """Lowest place of the best run; of the middle share of random choices, too."""
+        self.reversals = [(name, len(comparison.swaps)) for name, comparison in comparisons.items() if comparison.swaps]
+        """(`A` or `B`, significant differences that are reversed), if there are any."""
 
 
 def tau(effect: AssessorEffect) -> Number:

@@ -32,7 +32,7 @@ from annot.publishing.report.tables import (
     sentences,
     table,
 )
-from annot.publishing.report.verdict import order_changes, robustness, tau
+from annot.publishing.report.verdict import OrderChanges, robustness, tau
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The assessors: against each other, the final grades and themselves, how they work, and why they disagree.
@@ -103,7 +103,8 @@ def findings(analysis: AssessorAnalysis, words: StudyVocabulary) -> tuple[str, .
 def changes(analysis: AssessorAnalysis, words: StudyVocabulary = OF_PAPERS) -> tuple[str, ...]:
     """Changes and runs of one grade in words; where there is no change, how large one would have to be."""
     changed = [drift for drift in analysis.drifts if drift.changed]
-    beyond = [drift for drift in analysis.drifts if _is_undetectable(drift)]
+    # They were tested, but no change of any size could have been found.
+    beyond = [drift for drift in analysis.drifts if drift.levels and isinstance(drift.detectable, Undefined)]
     needed = papers_needed_for_drift(sum(bool(drift.levels) for drift in analysis.drifts) or len(analysis.drifts))
     return sentences(
         "assessors.changes",
@@ -322,11 +323,6 @@ def _detectable_range(analysis: AssessorAnalysis) -> list[tuple[str, str]]:
     return figures
 
 
-def _is_undetectable(drift: Drift) -> bool:
-    """True if it was tested, but no change of any size could have been found."""
-    return bool(drift.levels) and isinstance(drift.detectable, Undefined)
-
-
 def _detectable(drift: Drift) -> str:
     if isinstance(drift.detectable, Undefined):
         return cells.NONE
@@ -393,7 +389,7 @@ def effect_method(effect: AssessorEffect, words: StudyVocabulary) -> tuple[str, 
 
 def values_of_order(effect: AssessorEffect, words: StudyVocabulary) -> dict[str, object]:
     """Values for sentences on the order of the runs."""
-    return {"words": words, "effect": effect, "tau": tau(effect), "changes": order_changes(effect)}
+    return {"words": words, "effect": effect, "tau": tau(effect), "changes": OrderChanges(effect)}
 
 
 def terminal(effect: AssessorEffect, words: StudyVocabulary) -> list[Table]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from annot.base.names import moment_of
-from annot.base.records import CITED, WHOLE, Paper, Pool, Query, Topic, grouped, nested
+from annot.base.records import CITED, WHOLE, Decision, Paper, Pool, Query, Topic, grouped, nested
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import mean_interval, share_of_counts
 from annot.base.stats.values import Estimate, Undefined
@@ -529,27 +528,19 @@ def _mean(values: Array, by_query: ByQuery, study: Study) -> Number:
 TITLE = "Examples of the grades"
 
 
-class GradeExample(NamedTuple):
-    """A settled pair."""
-
-    pair: Pair
-    facet: str
-    given: tuple[int | None, ...]
-    """Answers of its assessors, from the lowest grade up, without names. None: they could not judge it."""
-    final: int
-    adjudicated: bool
-
-    @property
-    def in_words(self) -> str:
-        """`2 and 3`; "" where only the final grade is on record."""
-        return listed(["cannot judge" if grade is None else grade for grade in self.given]) if self.given else ""
+def _given_grades(study: Study, example: Decision) -> str:
+    """Answers of the assessors of a pair, from the lowest grade up, without names: `2 and 3`; "" if only the final
+    grade is on record."""
+    grades = [answer.grade for answer in study.outcome.current if answer.counts and answer.pair == example.pair]
+    grades.sort(key=lambda grade: (grade is None, grade or 0))
+    return listed(["cannot judge" if grade is None else grade for grade in grades]) if grades else ""
 
 
 def examples_body(study: Study) -> Iterator[Chapter]:
     """A pair for each grade: both abstracts, folded; where the texts may not go out, a table."""
     examples = grade_examples(study)
     if examples:
-        finals = {example.final for example in examples}
+        finals = {example.grade for example in examples}
         missing = [name for grade, name in enumerate(study.settings.scale.names) if grade not in finals]
         texts = study.terms.with_text
         text = sentences("examples.body", words=study.words, texts=texts, missing=missing)
@@ -565,87 +556,66 @@ def examples_appendix(study: Study) -> Iterator[Chapter]:
         yield Chapter("examples-by-id", f"{TITLE}, by id", (), (_table(study, examples),))
 
 
-def grade_examples(study: Study, facet: str | None = None) -> list[GradeExample]:
-    """One pair for each grade, from the highest down, of all facets or one.
+def grade_examples(study: Study, facet: str | None = None) -> list[Decision]:
+    """One settled pair for each grade, from the highest down, of all facets or one.
 
     Pairs on which assessors agreed come before others, then facets that were not shown yet, then ids. A pair whose
     grade a person has yet to find alone is left out: for a second time, in training or as hidden gold."""
     snapshot, facets = study.snapshot, study.snapshot.facets
     withheld = asked_again(snapshot) | snapshot.trial_pairs
-    answers = grouped((answer.pair, answer.grade) for answer in study.outcome.current if answer.counts)
-    settled = [
-        GradeExample(
-            decision.pair,
-            facets[decision.query_id],
-            tuple(sorted(answers.get(decision.pair, ()), key=lambda grade: (grade is None, grade or 0))),
-            decision.grade,
-            decision.origin == "adjudicated",
-        )
-        for decision in study.outcome.to_show
-        if decision.pair not in withheld and facet in (None, facets[decision.query_id])
-    ]
+    answers = Counter(answer.pair for answer in study.outcome.current if answer.counts)
     shown_of_facet: Counter[str] = Counter()
+
+    def order(decision: Decision) -> tuple[bool, int, Pair]:
+        doubtful = decision.origin == "adjudicated" or answers[decision.pair] < 2
+        return doubtful, shown_of_facet[facets[decision.query_id]], decision.pair
+
+    settled = grouped((decision.grade, decision) for decision in study.outcome.to_show if decision.pair not in withheld)
     examples = []
     for grade in reversed(study.settings.scale.grades):
-        candidates = [example for example in settled if example.final == grade]
-        if candidates:
-            best = min(
-                candidates,
-                key=lambda pair: (pair.adjudicated or len(pair.given) < 2, shown_of_facet[pair.facet], pair.pair),
-            )
-            shown_of_facet[best.facet] += 1
-            examples.append(best)
+        of_facet = [decision for decision in settled.get(grade, ()) if facet in (None, facets[decision.query_id])]
+        if of_facet:
+            examples.append(min(of_facet, key=order))
+            shown_of_facet[facets[examples[-1].query_id]] += 1
     return examples
 
 
-def _table(study: Study, examples: list[GradeExample]) -> Table:
+def _table(study: Study, examples: list[Decision]) -> Table:
     names = study.settings.scale.names
     return table(
         "examples",
         examples,
         [
-            Column("Final grade", lambda row: f"{row.final} {names[row.final]}", "final"),
-            facet_column(lambda row: row.facet, study.words),
-            Column("Query", lambda row: row.pair[0]),
-            Column(
-                "Candidate" if study.words.document == "paper" else "Document", lambda row: row.pair[1], "candidate"
-            ),
-            Column("Assessors gave", lambda row: row.in_words),
-            Column("Settled by", lambda row: "an adjudicator" if row.adjudicated else "agreement"),
+            Column("Final grade", lambda row: f"{row.grade} {names[row.grade]}", "final"),
+            facet_column(lambda row: study.snapshot.facets[row.query_id], study.words),
+            Column("Query", lambda row: row.query_id),
+            Column("Candidate" if study.words.document == "paper" else "Document", lambda row: row.doc_id, "candidate"),
+            Column("Assessors gave", lambda row: _given_grades(study, row)),
+            Column("Settled by", lambda row: "agreement" if row.origin == "agreed" else "an adjudicator"),
         ],
         caption="examples.table",
     )
 
 
-def _abstracts(study: Study, examples: list[GradeExample]) -> Iterator[SideBySide]:
+def _abstracts(study: Study, examples: list[Decision]) -> Iterator[SideBySide]:
     """The pairs, folded: both abstracts with the sentences of the facet marked."""
-    ws, query_papers = study.snapshot.ws, study.snapshot.topics
-    ids = sorted({paper for example in examples for paper in (query_papers[example.pair[0]], example.pair[1])})
+    ws, query_papers, facets = study.snapshot.ws, study.snapshot.topics, study.snapshot.facets
+    ids = sorted({paper for example in examples for paper in (query_papers[example.query_id], example.doc_id)})
     corpus = papers.find_papers(ws.corpus, ids) if ws.has_corpus else {}
     judged = with_judged_texts(corpus.values(), judged_versions(study.snapshot))
     judged_by_id = {paper.paper_id: paper for paper in judged}
     topics: dict[str, Paper | Topic] = {**judged_by_id, **study.snapshot.texts}
     # What is on the pages here is not what people elsewhere judged by.
-    screens = screens_of(
-        study.snapshot, ids, {example.facet for example in examples} if study.made_elsewhere is None else ()
-    )
+    pages_of = {facets[example.query_id] for example in examples} if study.made_elsewhere is None else ()
+    screens = screens_of(study.snapshot, ids, pages_of)
     for example in examples:
-        query, candidate = topics.get(query_papers[example.pair[0]]), judged_by_id.get(example.pair[1])
+        query, candidate = topics.get(query_papers[example.query_id]), judged_by_id.get(example.doc_id)
         if query and candidate:
-            values = {
-                "words": study.words,
-                "one": example,
-                "grade": f"{example.final} {screens.scale[example.final]}",
-                "title": candidate.title or example.pair[1],
-            }
+            facet, grade = facets[example.query_id], f"{example.grade} {screens.scale[example.grade]}"
+            values = {"words": study.words, "one": example, "facet": facet, "grade": grade}
+            values |= {"title": candidate.title or example.doc_id, "given": _given_grades(study, example)}
             yield side_by_side(
-                example.pair,
-                example.facet,
-                (example.final,),
-                query,
-                candidate,
-                screens,
-                study.words,
+                *(example.pair, facet, (example.grade,), query, candidate, screens, study.words),
                 summary=sentence("examples.summary", **values),
                 introduction=sentence("examples.told", **values),
             )

@@ -66,7 +66,7 @@ def body(study: Study) -> Chapter:
     text = sentences("runs.body", words=study.words, best=leader, evaluated=evaluated, holding=holding(evaluated))
     few_abstracts = trained_on_few({run.tag: run.facts for run in study.snapshot.runs})
     text += sentences("runs.few_abstracts", few=few_abstracts, words=study.words)
-    drawn: list[Table | Figure] = [drawing(evaluated)] if _drawable(leader) else []
+    drawn: list[Table | Figure] = [drawing(evaluated)] if leader.runs > 1 and leader.queries > 1 else []
     blocks = (*drawn, *compared(evaluated), *significant(evaluated), *scores_before_topups(evaluated))
     return Chapter("runs", TITLE, text, blocks)
 
@@ -98,10 +98,6 @@ def glance(evaluated: EvaluatedRuns | Undefined) -> Figure | None:
         figures.runs(drawn, {}, chance=leader.chance, measure=leader.measure),
         sentence("runs.drawn", best=replace(leader, runs=1), runs=drawn, holding=()),
     )
-
-
-def _drawable(leader: Best) -> bool:
-    return leader.runs > 1 and leader.queries > 1
 
 
 def _drawn(evaluated: EvaluatedRuns, leader: Best) -> dict[str, Number]:
@@ -410,10 +406,7 @@ def terminal(evaluated: EvaluatedRuns, *, per_query: bool, measured: bool, paire
     there if nothing can be compared."""
     table_of_runs = (*compared(evaluated), *scores_before_topups(evaluated), *scores_by_version(evaluated))
     yield from table_of_runs
-    if not paired:
-        yield from significant(evaluated)
-    if paired:
-        yield from pairs(evaluated)
+    yield from pairs(evaluated) if paired else significant(evaluated)
     if measured or per_query or not table_of_runs:
         yield from measures(evaluated, per_query=per_query)
 
