@@ -320,7 +320,7 @@ def repeats_of(outcome: Outcome) -> tuple[panels.Repeat, ...]:
     """Pairs that an assessor was asked a second time and answered with a grade both times."""
     graded = {
         (answer.asked, answer.assessor): answer.grade
-        for answer in outcome.everything
+        for answer in (outcome.everything if outcome.repeats else ())
         if not answer.flags and answer.grade is not None
     }
     return tuple(

@@ -23,7 +23,7 @@ from annot.measuring.measured import read_audit, repeats_of
 from annot.pools.drawn_pools import PoolOrigins
 from annot.pools.frozen_rankings import ranked_corpus
 from annot.pools.pooling import pool_in_version, versions_of
-from annot.publishing.release.parts import protocol_of, sampled_of
+from annot.publishing.release.parts import SampleInWords, protocol_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
 from annot.publishing.report.sections.over_time import history
@@ -266,7 +266,7 @@ class CollectionFacts:
         """Queries whose papers were taken without a rating."""
         self.topics = _topics(study)
         """Topics with a query: papers, and texts."""
-        self.sampled = sampled_of(measured)
+        self.sampled = None if measured.sample_cost is None else SampleInWords(measured)
         """Facts that users of the grades must know if a sample of the pools was judged."""
         self.added = tuple(part for sections in sections_added(measured) for part in sections.pages(measured))
         """Chapters that wings and plug-ins add to datasheet and card."""
