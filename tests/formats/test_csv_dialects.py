@@ -105,8 +105,15 @@ def test_a_row_beyond_the_limit_is_broken_and_the_next_is_read(tmp_path: Path, m
         # Scopus
         (
             "Authors,Author full names,Author(s) ID,Title,Year,Source title,Cited by,DOI,Abstract,PubMed ID,EID",
-            "A,B,57,A title,2021,Journal,3,10.1/a,[No abstract available],123,2-s2.0-85",
-            {"title": "A title", "abstract": None, "year": "2021", "doi": "10.1/a", "pmid": "123", "key": "2-s2.0-85"},
+            "A,B,57,A title,2021,Journal,3,10.1/a,A text.,123,2-s2.0-85",
+            {
+                "title": "A title",
+                "abstract": "A text.",
+                "year": "2021",
+                "doi": "10.1/a",
+                "pmid": "123",
+                "key": "2-s2.0-85",
+            },
         ),
         # Web of Science, Excel
         (
@@ -170,6 +177,14 @@ def test_a_table_with_ids_of_its_own_stays_as_it_is(tmp_path: Path) -> None:
     assert papers(tmp_path / "p.csv", b"ID,id,Title,title,text\n7,8,no,yes,Text.\n") == [
         {"paper_id": "8", "title": "yes", "abstract": "Text."}
     ]
+
+
+def test_a_row_whose_cell_of_the_id_is_empty_has_its_doi(tmp_path: Path) -> None:
+    """As in exports of tools that merge several databases."""
+    rows_of_file = b"ID,Title,Abstract,DOI\n7,A title,Text.,10.1/a\n,Another,Text.,10.1/b\n"
+    own, other = papers(tmp_path / "p.csv", rows_of_file)
+    assert (own["paper_id"], "doi" in own) == ("7", False)
+    assert ("paper_id" in other, other["doi"]) == (False, "10.1/b")
 
 
 def test_a_number_of_citations_is_no_citation(tmp_path: Path) -> None:

@@ -166,3 +166,10 @@ def test_a_record_without_an_id_and_a_title_has_none(title: object) -> None:
     with pytest.raises(InputError, match="no id") as caught:
         identified({"title": title, "abstract": "A text.", "doi": "unknown"}, ID_KINDS)
     assert caught.value.faults == ("found no id and no title, expected one of them",)
+
+
+@pytest.mark.parametrize("text", ["NA", "n/a ", "None", "-", "[No abstract available]", "No abstract is available."])
+def test_words_in_place_of_an_abstract_are_none(text: str) -> None:
+    """R writes `AB  - NA` for every record without an abstract, and Scopus a sentence."""
+    assert identified({"title": "T", "abstract": text, "doi": "10.1/a"}, ID_KINDS).record["abstract"] is None
+    assert identified({"title": "T", "abstract": f"{text} x", "doi": "10.1/a"}, ID_KINDS).record["abstract"]

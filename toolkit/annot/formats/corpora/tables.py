@@ -259,12 +259,17 @@ def _columns_of_retraction(header: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The row's fields. An empty cell of a year or of an id of a bibliographic table is none; ids that are cited may be
-    a list, or one text, with spaces, semicolons, commas or bars between them; a year may be a number with a point, as
-    pandas writes them, or in a date.
+    """The row's fields. An empty cell of a year or of an id is none; ids that are cited may be a list, or one text, with
+    spaces, semicolons, commas or bars between them; a year may be a number with a point, as pandas writes them, or in a
+    date.
     """
     header = tuple(record)
-    fields = {field: _cell_or_none(record[name]) for name, field in fields_of_columns(header).items()}
+    columns = fields_of_columns(header)
+    own = {name for name, field in columns.items() if field in IDS}
+    if own and not any(_text(record[name]) for name in own):
+        # A row without the table's own id has its DOI or another id, as a row of a table without such a column.
+        columns = fields_of_columns(tuple(name for name in header if name not in own))
+    fields = {field: _cell_or_none(record[name]) for name, field in columns.items()}
     if "year" in fields:
         # What is no year is counted as one that was left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
