@@ -542,7 +542,7 @@ def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) ->
     def filled_rows() -> Iterator[list[str]]:
         nonlocal line
         for cells in source:
-            if any(map(str.strip, cells[len(headings) :])):
+            if len(cells) > len(headings) and any(map(str.strip, cells[len(headings) :])):
                 faults.add(
                     f"found {len(cells)} cells, expected {len(headings)}; quote a cell with a separator", line=line
                 )
