@@ -66,8 +66,8 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (JUDGED._replace(open=3, adjudicators_signing_up=("j1",)), "annot push adjudication", "j1"),
         (JUDGED._replace(open=3, to_settle={"j1": 3}), "annot pull adjudication", "j1"),
         (JUDGED._replace(batch=2), "annot plan --grow", "you"),
-        (JUDGED._replace(batch=2, to_grow="2027"), "annot pool --grow", "you"),
-        (JUDGED._replace(to_import="2027"), "annot import FILE --as judgements", "you"),
+        (JUDGED._replace(batch=2, to_pool="2027"), "annot pool --grow", "you"),
+        (JUDGED._replace(to_pool="2027", elsewhere=True), "annot import FILE --as judgements", "you"),
         # What follows from the grades, in the order in which one is made of the other.
         (UNMEASURED, "annot agreement", "you"),
         (UNMEASURED._replace(old=PRODUCTS - {"agreement"}), "annot qrels", "you"),
@@ -135,7 +135,7 @@ def drawn(chance: random.Random) -> Facts:
             return chance.choice(((), (), ("a1",), ("a1", "a2")))
         if isinstance(usual, frozenset):
             return frozenset(product for product in sorted(PRODUCTS) if chance.random() < 0.5)
-        if name in ("changed", "refused", "unlabelled", "serverless", "to_grow", "to_import"):
+        if name in ("changed", "refused", "unlabelled", "serverless", "to_pool"):
             return chance.choice(("", "", "it has changed"))
         return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
 

@@ -15,7 +15,6 @@ from annot.publishing.report import tables
 from annot.steps import evaluate, query
 from annot.steps import people as assessor
 from annot.steps import people as invite
-from annot_demo import commands, simulated_people
 
 STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"), vocabulary=OF_PAPERS)
 
@@ -98,10 +97,3 @@ def test_several_measures_are_shown_below_each_other(
     assert written.notes == ["noted", str(tmp_path / "figures.csv")]
     # A comparison that is written to files needs two runs.
     assert asked == [False, True]
-
-
-def test_the_papers_of_the_demonstration_are_written_to_the_file_that_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(simulated_people, "write_corpus", lambda path: 7)
-    assert commands.demo(tmp_path, corpus_only=Path("a.jsonl")).text == "a.jsonl: 7 fictional papers"

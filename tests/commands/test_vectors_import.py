@@ -77,6 +77,7 @@ def test_every_format_gives_the_same_set(folder: Path, matrix: np.ndarray, form:
     typed = written(folder, matrix, form)
     promised = annot_done("vectors", "add", "mine", *typed, "--dry-run", "--json", folder=folder).data
     assert not (folder / "corpus" / "vectors").exists()
+    assert "no vectors yet; add some with `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
     found = annot_done("vectors", "add", "mine", *typed, "--json", folder=folder).data
     assert promised == found
     assert {name: found[name] for name in COUNTS} == COUNTS
@@ -111,29 +112,6 @@ def test_what_is_imported_is_at_once_a_pooling_method(folder: Path, matrix: np.n
     assert [(one["name"], one["papers"], one["missing"], one["precision"]) for one in listed] == [
         ("mine", 58, 2, "float16")
     ]
-
-
-V1, V2 = {"model": "specter@v0.1.1"}, {"model": "specter_v2"}
-
-
-@pytest.mark.parametrize(
-    ("lines", "typed", "says"),
-    [
-        ([V1, V2], [], ("two spaces", "s2.jsonl:1: semantic-scholar/specter_v1", "s2.jsonl:2: allenai/specter2")),
-        ([V2, V2], ["--space", "allenai/specter"], ("vectors of allenai/specter2, expected allenai/specter",)),
-        ([{}, {}], [], ("s2.jsonl:1: the space of the vectors is not known", "--space")),
-    ],
-)
-def test_two_spaces_never_mix(
-    folder: Path, lines: list[dict[str, str]], typed: list[str], says: tuple[str, ...]
-) -> None:
-    (folder / "s2.jsonl").write_text("".join(s2_line(100 + at, [1.0, at], **more) for at, more in enumerate(lines)))
-    refused = annot("vectors", "add", "mine", "s2.jsonl", *typed, folder=folder)
-    assert refused.exit_code == 2
-    for words in says:
-        assert words in refused.message()
-    assert not (folder / "corpus/vectors").exists()
-    assert "no vectors yet; add some with `annot vectors add`" in annot_done("vectors", "list", folder=folder).stdout
 
 
 def test_a_changed_set_is_found_by_verify(folder: Path, matrix: np.ndarray) -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from annot.base.errors import InputError
 from annot.base.stats.values import Interval, Undefined, to_json
 from annot.measuring.forecast.design import ONCE, Design, pool_size
 from forecasts import designed, dispute_times, drawn_tables, joint, judgement, pilot_judgements
@@ -137,8 +136,3 @@ def test_a_pilot_of_few_papers_has_no_interval_however_many_facets_it_has() -> N
         "a pilot of 3 query papers does not show how query papers differ; 4 are needed"
     )
     assert designed(Design(5, 20, 2, 2, 0.0), tables).hours_judging.value == few.hours_judging.value
-
-
-def test_a_design_with_fewer_people_than_a_pair_needs_is_refused() -> None:
-    with pytest.raises(InputError, match="1 assessor in the design, and 2 are needed for each pair"):
-        designed(Design(5, 20, 2, 1, 0.0), np.ones((3, 4, 4), dtype=np.int64))

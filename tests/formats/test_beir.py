@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import WHOLE, Draw, Paper, Pool, PoolEntry, Qrel, Query, Topic
+from annot.base.settings import CollectionSettings
 from annot.formats.beir import Fields, beir_paths, dataset_id, module_name, write_beir, write_irds
 from annot_csfcube.files import Material
 from demo_collection import demo_material, demo_qrels
@@ -122,12 +123,9 @@ def test_a_collection_is_called_as_ir_datasets_calls_them() -> None:
 @pytest.mark.parametrize("with_text", [True, False])
 def test_the_module_has_its_collections_facts(language: str, shown: str, with_text: bool) -> None:
     source = write_irds(
-        name="Mine",
-        title="A title",
-        language=language,
+        CollectionSettings(name="Mine", title="A title", language=language),
         files=beir_paths("beir/", with_text=with_text, worded=with_text),
         docs_sha256="0" * 64,
-        topic_language="",
         fields=Fields((), ("paper_id", "facet"), with_text),
         with_text=with_text,
         facets=["x", "y"],
@@ -200,10 +198,7 @@ def test_a_topic_without_a_pool_is_a_fault() -> None:
 def test_queries_in_two_languages_have_none_in_ir_datasets(kinds: str, topics: str, shown: str) -> None:
     fields = {"papers": ("paper_id", "facet"), "texts": (), "both": ("topic_id", "kind", "title")}[kinds]
     source = write_irds(
-        name="Mine",
-        title="A title",
-        language="en",
-        topic_language=topics,
+        CollectionSettings(name="Mine", title="A title", language="en", topic_language=topics),
         files=beir_paths("", with_text=True, worded=True),
         docs_sha256="0" * 64,
         with_text=True,

@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel
+from annot.base.settings import CollectionSettings
 from annot.formats.beir import beir_paths, dataset_id, fields_of, module_name, write_beir, write_irds
 from annot_csfcube.files import Material
 from demo_collection import demo_material, demo_qrels
@@ -37,10 +38,7 @@ def lay_out(folder: Path, material: Material, *, name: str, with_text: bool) -> 
     )
     paths = beir_paths("beir/", with_text=with_text, worded=with_text)
     files[module_name(name) + ".py"] = write_irds(
-        name=name,
-        title='A "title" with \\ and é',
-        language="en-GB",
-        topic_language="",
+        CollectionSettings(name=name, title='A "title" with \\ and é', language="en-GB"),
         fields=fields_of(material.papers, material.queries, {}, with_text=with_text),
         files=paths,
         docs_sha256=hashlib.sha256(files[paths.corpus]).hexdigest(),

@@ -12,7 +12,6 @@ from annot.formats.corpora import Piece, datasets, tables
 from annot.formats.corpora import pieces as cutting
 from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, shares_of, spread_rows
 from annot.formats.corpora.pieces import PieceRead
-from annot.formats.paper_records import paper_of_record
 
 LABELS = Settings().labels.names
 
@@ -114,22 +113,6 @@ def test_shares_follow_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.
     assert shares_of([str(packed)]) == 3
     plain.write_bytes(b"x" * 10)
     assert shares_of([str(packed), str(plain)]) == 4
-
-
-@pytest.mark.parametrize(("truncated", "labels", "fits"), [(True, 1, True), (True, 3, False), (False, 1, False)])
-def test_fewer_labels_than_sentences_are_left_out_where_they_were_truncated(
-    truncated: bool, labels: int, fits: bool
-) -> None:
-    record = {
-        **{"paper_id": "a", "title": "T", "abstract": ["A.", "B."]},
-        **{"labels": ["method"] * labels, "pred_labels_truncated": truncated},
-    }
-    if fits:
-        assert paper_of_record(record, LABELS).labels is None
-    else:
-        with pytest.raises(InputError, match="labels do not fit the sentences") as caught:
-            paper_of_record(record, LABELS)
-        assert caught.value.faults == (f"{labels} label{'s' if labels > 1 else ''} for 2 sentences",)
 
 
 def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Small files of many formats: what is read at the limits, and how much of a wrong record is shown."""
 
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ from annot.formats.trec import (
     read_submitted,
     write_query_topics,
 )
-from annot.formats.vector_files import RowCounts, read_npy, read_parquet, read_s2_vectors
+from annot.formats.vector_files import RowCounts, read_parquet, read_s2_vectors
 
 
 @pytest.mark.parametrize(
@@ -138,13 +137,6 @@ def test_matches_have_figures_of_six_decimals_and_only_numbers_are_read() -> Non
     for wrong in ('[0, 1, "0.5"]', "[0, 1, 1e999]", "[true, 1, 0.5]", "[-1, 1, 0.5]", "[0.0, 1, 0.5]"):
         with pytest.raises(InputError):
             read_matches(['{"query_id": "q", "doc_id": "d", "matches": [' + wrong + "]}"], name="f")
-
-
-def test_a_pickled_matrix_is_not_opened(tmp_path: Path) -> None:
-    path = tmp_path / "v.npy"
-    path.write_bytes(pickle.dumps(np.zeros((1, 2))))
-    with pytest.raises(InputError, match=r"not a \.npy file"):
-        list(read_npy(path, ["a"], {"a"}, RowCounts()))
 
 
 def test_rows_without_a_vector_are_counted_and_the_others_keep_their_ids(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The scale, the level and the rows that users of the library give, at the edge of what is taken."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -62,20 +61,6 @@ def test_rows_with_a_text_among_the_first_three_are_judgements() -> None:
     assert as_frame(np.zeros((2, 3)), "x").shape == (2, 3)
     with pytest.raises(InputError, match="an array of 1 dimension, expected items x assessors"):
         as_frame(np.zeros(2), "x")
-
-
-@pytest.mark.parametrize(
-    ("rows", "fault"),
-    [
-        ([["q", "d", "a", 1], ["q", "d"]], "row 1: 2 values, expected 4 (query, document, assessor, grade)"),
-        ([[1, 2], [1]], "row 1: 1 values, expected 2 as in the first row"),
-        ([[1, 2], 3], "row 1: found int, expected a row of values"),
-    ],
-)
-def test_a_row_of_another_length_is_named(rows: list[Any], fault: str) -> None:
-    with pytest.raises(InputError) as caught:
-        as_frame(rows, "x")
-    assert list(caught.value.faults) == [f"x: {fault}"]
 
 
 def test_hidden_repeats_and_flagged_rows_do_not_count() -> None:

@@ -130,3 +130,10 @@ def test_a_pair_goes_to_no_one_who_settled_it() -> None:
     assert (new["a"], new["b"]) == (["a1", "j1"], ["a1", "a2"])
     nobody = grown({"q": "ab"}, ["a1", "j1"], current=had("q", "ab", "a1"), barred={("q", "a"): ["j1"]})
     assert whose(nobody, "q") == {"a": ["a1"], "b": ["a1", "j1"]}
+
+
+def test_a_plan_for_more_people_than_annot_toml_says_by_now_names_their_number() -> None:
+    current = had("q", "ab", "a1", "a2", "a3")
+    with pytest.raises(InputError, match="2 faults") as error:
+        grown({"q": "ab"}, ["a1", "a2", "a3"], current=current, per_pair=2)
+    assert "per_pair = 3" in (error.value.hint or "")

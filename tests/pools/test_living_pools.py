@@ -140,6 +140,22 @@ def facts_of_run(path: Path) -> dict[str, Any]:
     return settings
 
 
+def test_a_version_without_new_documents_leaves_the_pools_as_they_are(ws: Workspace) -> None:
+    (ws.root / "gone.txt").write_text(pools_of(ws)["fic0407"].entries[0].doc_id)
+    words = ("corpus", "withdraw", "gone.txt", "--reason", "retracted", "--version", "2027")
+    said = annot_done(*words, folder=ws.root)
+    assert said.next == ["agreement"]
+    files = files_of(ws.pools)
+    assert annot_done("pool", "--grow", folder=ws.root).next == said.next
+    assert files_of(ws.pools) == files
+    corpus.add(
+        ws, [six(ws)], form=None, dry_run=False, advance=quietly, version=VersionWanted("2028", None, "snapshot of May")
+    )
+    grow(ws)
+    for grown in pools_of(ws).values():
+        assert [(addition.corpus, {*addition.documents}) for addition in grown.additions] == [("2028", {*NEW})]
+
+
 def test_every_version_is_drawn_again_from_the_files(second: Workspace) -> None:
     grow(second)
     replayed = drawn_pools.replay(second, advance=quietly)

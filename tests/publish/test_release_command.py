@@ -257,27 +257,11 @@ def test_everything_that_is_missing_is_told_at_once_and_a_draft_gives_what_is_th
     assert "license:" not in found["README.md"]
 
 
-FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a file of somebody's": (lambda folder: (folder / "thesis.tex").write_text("x"), "thesis.tex: not part of"),
-    "an empty folder in it": (lambda folder: (folder / "drafts").mkdir(), "drafts: not part of the release"),
-    "a file that was edited": (lambda folder: (folder / "README.md").write_text("x"), "README.md: changed since"),
-    "another collection's": (
-        lambda folder: (folder / "croissant.json").write_text('{"name": "another"}'),
-        "a release of 'another', expected 'annot-demo'",
-    ),
-    "checksums of something else": (
-        lambda folder: (folder / "croissant.json").unlink(),
-        "not a release made with this program",
-    ),
-}
-
-
 def test_what_would_be_lost_is_never_written_over(annot: Callable, released: Path, tmp_path: Path) -> None:
-    for kind, (spoil, says) in FOREIGN.items():
-        folder = Path(shutil.copytree(released, tmp_path / kind))
-        spoil(folder)
-        before = files_of(folder)
-        ran = annot("release", folder)
-        assert (ran.exit_code, ran.stdout) == (2, "")
-        assert says in ran.stderr
-        assert files_of(folder) == before
+    folder = Path(shutil.copytree(released, tmp_path / "release"))
+    (folder / "thesis.tex").write_text("x")
+    before = files_of(folder)
+    ran = annot("release", folder)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "thesis.tex: not part of" in ran.stderr
+    assert files_of(folder) == before

@@ -11,7 +11,7 @@ from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
 from annot.publishing.report.cells import HOURS, Number, measured
-from annot.publishing.report.status_page import _figure, _link, _missing, _shown, moment, tables
+from annot.publishing.report.status_page import PersonProgress, _figure, _link, _missing, moment, tables
 from annot.study.plain_pairs import states_of
 
 NOW = datetime(2031, 3, 14, 18, 0)
@@ -128,11 +128,11 @@ def test_a_person_on_the_page_has_their_own_counts_links_and_leave() -> None:
         people=[SimpleNamespace(assessor="a1", left_on=None), SimpleNamespace(assessor="a2", left_on="2031-01-01")],
     )
     days = {"a1": PersonByDay((0, 2), 2, NOW)}
-    first = _shown(snapshot, "a1", days, "assessor", assessor_seen=AssessorProgress("a1", 9, 5, 1, {}))
-    assert (first["done"], first["of"], first["days"], first["last"], first["left"]) == (5, 9, (0, 2), NOW, False)
-    assert first["links"] == (project_url("http://studio.example", 1),)
-    second = _shown(snapshot, "a2", days, "assessor")
-    assert (second["done"], second["of"], second["days"], second["left"]) == (0, None, (), True)
-    assert second["links"] == (project_url("http://studio.example", 3),)
-    settling = _shown(snapshot, "a1", days, "adjudicator")
-    assert (settling["done"], settling["links"]) == (2, (project_url("http://studio.example", 2),))
+    first = PersonProgress(snapshot, "a1", days, "assessor", seen=AssessorProgress("a1", 9, 5, 1, {}))
+    assert (first.done, first.of, first.days, first.last, first.left) == (5, 9, (0, 2), NOW, False)
+    assert first.links == (project_url("http://studio.example", 1),)
+    second = PersonProgress(snapshot, "a2", days, "assessor")
+    assert (second.done, second.of, second.days, second.left) == (0, None, (), True)
+    assert second.links == (project_url("http://studio.example", 3),)
+    settling = PersonProgress(snapshot, "a1", days, "adjudicator")
+    assert (settling.done, settling.links) == (2, (project_url("http://studio.example", 2),))

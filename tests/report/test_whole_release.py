@@ -48,10 +48,7 @@ def whole(material: Material) -> dict[str, bytes]:
     ]
     sheet = datasheet_markdown(facts, {"maintenance.contact": CONTACT}, overrides=None)
     module = write_irds(
-        name=facts.collection.name,
-        title=facts.collection.title,
-        language=facts.collection.language,
-        topic_language=facts.collection.language_of_topics,
+        facts.collection,
         fields=fields,
         files=beir,
         docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),

@@ -35,12 +35,6 @@ def imported(ws: Workspace, tag: str, *, first: int = 0, replace: bool = False, 
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("tag", ["a b", "", "-a", "../a", "a/b"])
-def test_a_tag_is_one_word_that_can_be_a_file(ws: Workspace, tag: str) -> None:
-    with pytest.raises(InputError, match="expected letters, digits"):
-        imported(ws, tag)
-
-
 def test_the_name_of_a_run_made_here_is_taken_only_if_it_is_to_be_replaced(ws: Workspace) -> None:
     baseline = min(BASELINES)
     with pytest.raises(InputError, match="a run made here"):

@@ -11,7 +11,6 @@ from annot.base.records import ScoredDoc
 from annot.formats.trec import write_run
 from annot.pools.drawn_pools import PoolGrowth
 from annot.pools.frozen_rankings import lines_of, write_rankings
-from annot.pools.pool_design import Topics
 from annot.ranking.submission import imported_methods
 from annot.steps import pool
 from annot.store import pools
@@ -84,32 +83,24 @@ def test_only_the_pools_that_are_named_are_topped_up(ws: Workspace, tmp_path: Pa
 
 
 def test_papers_that_the_method_ranked_before_are_not_ranked_again(
-    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[dict[str, Any]] = []
+    rank_corpus = pool.frozen_rankings.rank_corpus
 
-    def rank_corpus(_ws: Workspace, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def noted(ws: Workspace, **options: Any) -> Any:
         calls.append(options)
-        return {name: dict.fromkeys(options["topics"], ranking("d99")) for name in options["methods"]}, {"made": 1}
+        return rank_corpus(ws, **options)
 
-    monkeypatch.setattr(pool.frozen_rankings, "rank_corpus", rank_corpus)
-    pools = {name: pool_of(name) for name in ("p1", "p2", "p3")}
-    ranker = pool._Ranker(ws, Topics({}, {}), keep=False, advance=quietly)
-
-    def ranked(on_disk: dict[str, Any], run: Any = None, method: str = "mine") -> Any:
-        return pool._rank_by(ranker, method, pools, on_disk, run)
-
-    assert ranked({"mine": {"p1": ranking("d05"), "p2": ranking("d06"), "p3": ranking("d07")}}) == ({}, None)
-    assert calls == []
-    new, facts = ranked({"mine": {"p2": ranking("d06")}}, run={"p1": ranking("d99")})
-    assert new == {"mine": {"p1": ranking("d99"), "p3": ranking("d99")}}
-    assert facts == {"made": 1}
-    assert (calls[0]["topics"], calls[0]["methods"], calls[0]["ranking_depth"]) == (["p1", "p3"], ["mine"], 50)
-    assert calls[0]["imports"] == {"mine": {"p1": ranking("d99")}}
-    ranked({}, method="lsa")
-    (ws.vectors / "mine").mkdir(parents=True)
-    ranked({})
-    assert [call["imports"] for call in calls[1:]] == [{}, {}]
+    monkeypatch.setattr(pool.frozen_rankings, "rank_corpus", noted)
+    top_up(ws, run_file(tmp_path, "d99", "d05"), 1, only=("p2-method",))
+    top_up(ws, None, 1)
+    asked = [(call["topics"], call["methods"], call["ranking_depth"], {*call["imports"]}) for call in calls]
+    assert asked == [(["p2"], ["mine"], 50, {"mine"}), (["p1", "p3", "p4"], ["mine"], 50, set())]
+    assert [doc.doc_id for doc in calls[0]["imports"]["mine"]["p1"]] == ["d99", "d05"]
+    assert set(entries(ws).values()) == {11}
+    top_up(ws, None, 2)
+    assert len(calls) == 2
 
 
 def refused(

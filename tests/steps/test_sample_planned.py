@@ -72,12 +72,6 @@ def test_the_plan_made_again_is_the_same_and_a_larger_share_keeps_every_pair(ws:
         make(ws, 0.5)
 
 
-def test_a_plan_of_whole_pools_does_not_turn_into_a_sample(ws: Workspace) -> None:
-    make(ws)
-    with pytest.raises(InputError, match="240 pairs of whole pools are planned already"):
-        make(ws, 0.3)
-
-
 def test_queries_that_come_later_are_drawn_and_leave_the_others_as_they_are(ws: Workspace) -> None:
     make(ws, 0.3, "p1-method", "p2-method")
     before = on_record(ws).pairs

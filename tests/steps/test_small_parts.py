@@ -12,7 +12,6 @@ from annot.formats.judgements_file import FileJudgement, columns_of
 from annot.labelstudio import server
 from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
 from annot.steps import changes, evaluate, imports, run, setup, vectors
-from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
 from annot_systems import encoder_training
 from annot_systems.training_loop import Length, Point
@@ -54,7 +53,14 @@ def test_memory_without_a_number_or_a_unit_is_refused(text: str) -> None:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("tag", "fits"), [("a" * 100, True), ("a" * 101, False), ("1.a_b+c@d-e", True), ("_a", False)])
+@pytest.mark.parametrize(
+    ("tag", "fits"),
+    [
+        ("a" * 100, True),
+        ("1.a_b+c@d-e", True),
+        *((tag, False) for tag in ("a" * 101, "_a", "a b", "", "-a", "../a", "a/b")),
+    ],
+)
 def test_a_tag_has_a_hundred_characters_at_most(tag: str, fits: bool, tmp_path: Path) -> None:
     ws = Workspace(tmp_path, Settings())
     if fits:
@@ -69,18 +75,6 @@ def test_a_seed_is_a_whole_number_or_none() -> None:
     for wrong in (True, "3", 1.0):
         with pytest.raises(InputError, match="expected a whole number"):
             run._seed(wrong)
-
-
-def stored(tag: str, system: str, seed: int | None, file: str) -> StoredRun:
-    return StoredRun(tag, "import", {"system": system, "seed": seed, "files": {"f": file}}, "x")
-
-
-def test_two_runs_of_a_system_differ_in_seed_and_files() -> None:
-    new = stored("s-2", "s", 2, "two")
-    run._check_seeds(new, [stored("s-2", "s", 2, "two"), stored("t", "t", 2, "two"), stored("s-1", "s", 1, "one")])
-    for other in (stored("s-1", "s", 2, "one"), stored("s-1", "s", 1, "two")):
-        with pytest.raises(InputError, match="s-1"):
-            run._check_seeds(new, [other])
 
 
 def test_a_ranked_pool_goes_by_the_paper_and_the_facet() -> None:

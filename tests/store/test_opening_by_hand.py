@@ -357,11 +357,3 @@ def test_a_folder_is_read_in_place_here_and_at_its_urls_by_who_is_sent_it(tmp_pa
     (tmp_path / "there" / ("0" * 64 + ".txt")).write_text("1")
     with pytest.raises(InputError, match="its bytes do not have the hash in its name"):
         fetch_file(f"{url}/{'0' * 64}.txt", tmp_path / "x")
-
-
-def test_what_has_changed_is_not_put_at_a_url(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec")
-    path = tmp_path / "one.txt"
-    path.write_text("1")
-    with pytest.raises(InputError, match=r"one\.txt: changed since it was written"):
-        put_files({path: "0" * 64}, (tmp_path / "there").as_uri())

@@ -38,6 +38,7 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from annot.base.libraries import special
 from annot.base.names import plural_of
 from annot.base.records import grouped
 from annot.base.stats.arrays import Array, Mask
@@ -354,11 +355,9 @@ def _p_below(off: float, variance: float, n: int) -> float:
     """Probability of a mean so far below its bound, by Student's t with n - 1 degrees of freedom; without variation 0
     or 1.
     """
-    from scipy.special import stdtr
-
     if variance <= 0:
         return float(off >= 0)
-    return float(stdtr(n - 1, off / math.sqrt(variance)))
+    return float(special.stdtr(n - 1, off / math.sqrt(variance)))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from annot.base.libraries import special
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers
 from annot.base.stats.values import Interval, Undefined
@@ -333,12 +334,10 @@ def _visible(
     is the mean over them. critical: the |t| that a run must exceed. For another number of topics the level of one run's
     test stays; without a critical t it is that of Bonferroni's correction.
     """
-    from scipy.special import stdtr
-
     spreads = np.maximum(spreads, _ROUNDING)
     alpha, visible = (1 - rule.level) / len(spreads), None
     if math.isfinite(critical):
-        alpha = 2 * float(stdtr(n_topics - 1, -critical))
+        alpha = 2 * float(special.stdtr(n_topics - 1, -critical))
         low, high = 0.0, float(spreads.max()) * inference.least_effect(n_topics, critical=critical)
         while high - low > _ROUNDING:
             middle = (low + high) / 2

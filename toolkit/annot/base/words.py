@@ -191,18 +191,21 @@ def _faults(entries: Entries) -> Iterator[str]:
                 yield f"{table}.{key}: found {lines[key]!r}, expected the form and placeholders of {english[key]!r}"
 
 
+@cache
 def _form(entry: Entry) -> object:
     """Number of forms, and placeholders of the last. One may do for all numbers; the first may leave the number out."""
     return (0, _placeholders(entry)) if isinstance(entry, str) else (max(len(entry), 2), _placeholders(entry[-1]))
 
 
-def _placeholders(entry: Entry) -> set[str]:
-    return set(_PLACEHOLDER.findall("".join(entry)))
+@cache
+def _placeholders(entry: Entry) -> frozenset[str]:
+    # Of hundreds of entries, for each page of guidelines and so for each task.
+    return frozenset(_PLACEHOLDER.findall("".join(entry)))
 
 
 def _read(path: Any) -> dict[str, dict[str, Entry]]:
     try:
-        return _tables(path.read_text(encoding="utf-8"))
+        return _tables(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not valid TOML: {error}", hint="save it as UTF-8 text") from None
     except (AttributeError, TypeError):

@@ -61,8 +61,21 @@ def begin_version(ws: Workspace, wanted: VersionWanted, *, changed: int, dry_run
     and if pools were drawn from it.
     """
     _refuse_unusable(wanted, ASK)
-    with ws.reading() if dry_run or wanted.version is None else ws.writing() as session:
-        return _begun(ws, session, wanted, changed, True, dry_run)
+    if wanted.version is not None:
+        with ws.reading() if dry_run else ws.writing() as session:
+            return _begun(ws, session, wanted, changed, True, dry_run)
+    with ws.reading() as session:
+        # An emptied corpus is filled again.
+        pooled = changed and ws.has_corpus and any(pool.per_method for pool in pools.read_pools(session).values())
+        if pooled and (projects.was_sent(session) or is_judged(session)):
+            newest = newest_version(session)
+            goes_on = f"--version {newest} continues that version, " if newest else ""
+            raise InputError(
+                "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
+                "version of it",
+                hint=f"{goes_on}{ASK} begins one",
+            )
+    return None
 
 
 def _refuse_unusable(wanted: VersionWanted, hint: str) -> None:
@@ -84,13 +97,8 @@ def _begun(
     ws: Workspace, session: Session, wanted: VersionWanted, changed: int, adding: bool, dry_run: bool
 ) -> BegunVersion | None:
     """Version that documents come with, or leave with if they are not `adding`; it goes on record."""
-    versions, drawn = read_corpus_versions(session), pools.read_pools(session).values()
-    name, names = wanted.version, [version.version for version in versions]
-    if name is None:
-        # An emptied corpus is filled again.
-        if adding and changed and ws.has_corpus and any(pool.per_method for pool in drawn):
-            _refuse_used(session, names)
-        return None
+    names = [version.version for version in read_corpus_versions(session)]
+    name, drawn = wanted.version or "", pools.read_pools(session).values()
     before = names or [wanted.first or FIRST]
     closed = adding and changed > 0 and any(pool.of_corpus == name for pool in drawn)
     if problem := _problem(name, wanted.first or before[0], before, drawn=bool(drawn), closed=closed):
@@ -98,30 +106,14 @@ def _begun(
     if name in names:
         return BegunVersion(name, before[-2], is_new=False)
     if changed and not dry_run:
-        _put_on_record(ws, session, names, before, wanted)
+        now, reason = moment_now(), " ".join((wanted.reason or "").split())
+        last = papers.files_of(ws.corpus)[-1].name
+        if not names:
+            add_version(session, CorpusVersion(before[0], 1, "", None, None, now))
+        add_version(session, CorpusVersion(name, len(before) + 1, last, reason, getpass.getuser(), now))
+        # The qrels of a finished version stay as they are at this moment.
+        final_qrels(session, ws)
     return BegunVersion(name, before[-1], is_new=True) if changed else None
-
-
-def _put_on_record(ws: Workspace, session: Session, names: list[str], before: list[str], wanted: VersionWanted) -> None:
-    """Put the version on record, after those `before` it, of which `names` are on record already."""
-    now, reason = moment_now(), " ".join((wanted.reason or "").split())
-    last = papers.files_of(ws.corpus)[-1].name
-    if not names:
-        add_version(session, CorpusVersion(before[0], 1, "", None, None, now))
-    add_version(session, CorpusVersion(wanted.version or "", len(before) + 1, last, reason, getpass.getuser(), now))
-    # The qrels of a finished version stay as they are at this moment.
-    final_qrels(session, ws)
-
-
-def _refuse_used(session: Session, names: list[str]) -> None:
-    """Raise InputError, which asks for a version, if pairs were sent or judged."""
-    if projects.was_sent(session) or is_judged(session):
-        goes_on = f"--version {names[-1]} continues that version, " if names else ""
-        raise InputError(
-            "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
-            "version of it",
-            hint=f"{goes_on}{ASK} begins one",
-        )
 
 
 def _problem(name: str, first: str, before: list[str], *, drawn: bool, closed: bool) -> str | None:
@@ -179,7 +171,7 @@ def withdraw(
         recorded = read_withdrawn(session)
         new = tuple(doc_id for doc_id in wanted if doc_id not in recorded)
         _refuse_sampled(session, new)
-        begun = _begun(ws, session, begins, len(new), False, dry_run)
+        begun = _begun(ws, session, begins, len(new), False, dry_run) if begins.version else None
         newest = begun.version if begun else newest_version(session)
         if newest is None:
             raise InputError(

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from annot.base.errors import Faults, InputError
 from annot.base.records import WHOLE, Paper, Pool, Qrel, Query, Topic
+from annot.base.settings import CollectionSettings
 from annot.base.templating import render
 from annot.formats.input_files import json_lines
 from annot.formats.paper_text import language_code
@@ -220,11 +221,8 @@ def module_name(name: str) -> str:
 
 
 def write_irds(
+    collection: CollectionSettings,
     *,
-    name: str,
-    title: str,
-    language: str,
-    topic_language: str,
     files: BeirFiles,
     docs_sha256: str,
     with_text: bool,
@@ -239,18 +237,17 @@ def write_irds(
     scored documents with score 0, since a pool has no order. A query has a text, and each field that its record in
     the queries' file has; with a text alone, it is ir_datasets' own `GenericQuery`.
 
-    language, topic_language: of the documents and of topics that are texts, BCP 47; the first part is what
-    `ir_datasets` shows, and nothing for queries in two languages. files: relative to the module. docs_sha256: of the
-    corpus file; the document store that `ir_datasets` builds is kept under it, so that another version of the
-    collection never reads this one's. with_text: as in `beir.write_beir`; without it there are no documents. fields:
-    of the records in the files.
-    grades: the names of the grades from 0 upward. warning: what the qrels must not be used for, in its first lines.
+    Of a language `ir_datasets` shows the first part of its tag (BCP 47), and nothing for queries in two languages.
+    files: relative to the module. docs_sha256: of the corpus file; the document store that `ir_datasets` builds is
+    kept under it, so that another version of the collection never reads this one's. with_text: as in `beir.write_beir`;
+    without it there are no documents. fields: of the records in the files. grades: the names of the grades from 0
+    upward. warning: what the qrels must not be used for, in its first lines.
     """
-    documents, topic_code = language_code(language), language_code(topic_language or language)
+    documents, topic_code = map(language_code, (collection.language, collection.language_of_topics))
     spoken = {"papers": {documents}, "texts": {topic_code}, "both": {documents, topic_code}}[fields.kinds]
     constants = {
-        "TITLE": title,
-        "ID": dataset_id(name),
+        "TITLE": collection.title,
+        "ID": dataset_id(collection.name),
         "LANGUAGE": documents,
         "FACETS": tuple(facets),
         "GRADES": dict(enumerate(grades)),
@@ -261,8 +258,8 @@ def write_irds(
         "POOLS": files.top_ranked,
     }
     values = {
-        "module": module_name(name),
-        "id": dataset_id(name),
+        "module": module_name(collection.name),
+        "id": dataset_id(collection.name),
         "with_text": with_text,
         "fields": fields,
         "types": TYPES,

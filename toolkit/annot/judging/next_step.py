@@ -22,10 +22,8 @@ class Facts(NamedTuple):
     queries: int = 0
     pooled: int = 0
     """Queries that have a pool."""
-    to_grow: str = ""
-    """Version of the corpus of which pools have not drawn the new documents; empty if all have."""
-    to_import: str = ""
-    """Version of the corpus of which pools that came with judgements have no new document; empty if they have some."""
+    to_pool: str = ""
+    """Version of the corpus whose new documents pools lack; empty if they have them."""
     redraw: bool = False
     """True if the settings of pools have changed since they were drawn, and nothing is planned."""
     unread: bool = False
@@ -153,13 +151,13 @@ WAY: tuple[Rule, ...] = (
     Rule(
         lambda f: f.papers and not f.elsewhere and f.pooled < f.queries, "annot pool{grow}", "{unpooled} without a pool"
     ),
-    Rule(lambda f: f.to_grow, "annot pool --grow", "no pool has new documents of version {to_grow} of the corpus yet"),
     Rule(
-        lambda f: f.to_import,
+        lambda f: f.to_pool and f.elsewhere,
         "annot import FILE --as judgements",
-        "no pool has new documents of version {to_import} of the corpus yet; for pairs without judgements, "
+        "no pool has new documents of version {to_pool} of the corpus yet; for pairs without judgements, "
         "annot pool --grow names the command",
     ),
+    Rule(lambda f: f.to_pool, "annot pool --grow", "no pool has new documents of version {to_pool} of the corpus yet"),
     Rule(lambda f: f.redraw, "annot pool --redraw", "[pool] in annot.toml has changed since the pools were drawn"),
     Rule(lambda f: f.seats, "annot assessor add NAME --account EMAIL", "a plan needs at least {seats}"),
     Rule(

@@ -234,17 +234,16 @@ def _check_current(current: Sequence[Assignment], documents: Mapping[str, Sequen
         for assignment in current
         if assignment.pair not in expected
     ]
+    crowded = {pair: len(names) for pair, names in _members(current).items() if len(names) > per_pair}
     faults += [
-        f"{query_id} {doc_id}: the plan has {counted(len(names), 'assessor')}, expected {per_pair}"
-        for (query_id, doc_id), names in _members(current).items()
-        if len(names) > per_pair
+        f"{' '.join(pair)}: the plan has {counted(number, 'assessor')}, expected {per_pair}"
+        for pair, number in crowded.items()
     ]
+    hint = "`annot plan --withdraw` takes back what was not sent; `annot plan` then assigns it again"
+    if crowded:
+        hint += f"; for pairs that were sent, set per_pair = {max(crowded.values())} in annot.toml again"
     if faults:
-        raise InputError(
-            f"the existing plan no longer fits: {counted(len(faults), 'fault')}",
-            faults=faults,
-            hint="`annot plan --withdraw` takes back what was not sent; `annot plan` then assigns it again",
-        )
+        raise InputError(f"the existing plan no longer fits: {counted(len(faults), 'fault')}", faults=faults, hint=hint)
 
 
 def with_repeats(blocks: Sequence[Sequence[PairKey]], rate: float, rng: np.random.Generator) -> list[PairKey]:

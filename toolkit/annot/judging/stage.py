@@ -14,7 +14,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
 from annot.store.answers import ADJUDICATIONS, count_corrected_texts, has_texts_on_record, last_opinions
 from annot.store.models import Session, StoredRound
-from annot.store.pools import is_after, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
+from annot.store.pools import documents_came, read_corpus_versions, read_queries, read_sample, read_topics, to_judge
 from annot.store.projects import read_hidden
 from annot.store.shown import OF_SETTINGS, read_versions
 from annot.study.outcome import Pair, texts_of
@@ -192,8 +192,7 @@ class Stage:
         return facts._replace(
             queries=len(self.queries),
             pooled=len(pooled),
-            to_grow=self._version_to_grow() if here else "",
-            to_import="" if here else self._version_to_import(),
+            to_pool=self._version_to_pool(),
             seats=missing_people if here and not planned else 0,
             planned=len(self.planned),
             unpooled_plan=self._unpooled_plan() if here else 0,
@@ -213,29 +212,23 @@ class Stage:
     def _current(self, product: str) -> bool:
         return is_current(self.made, product, self.states)
 
-    def _version_to_grow(self) -> str:
-        """Newest version of the corpus, if pools were drawn from an earlier one; else empty."""
+    def _version_to_pool(self) -> str:
+        """Newest version of the corpus, if pools lack its documents: they were drawn from an earlier one, or came with
+        judgements and have none of the new documents; else empty."""
         versions = read_corpus_versions(self.session)
         if not versions:
             return ""
-        newest = versions[-1].version
-        drawn = pools.read_pools(self.session).values()
+        newest, after = versions[-1].version, versions[-1].after
+        if self.elsewhere:
+            # Most studies have one version, and need no papers for what is next.
+            from annot.store.papers import ids_after
+
+            new = {*ids_after(self.ws.corpus, after)} if self.ws.has_corpus else set()
+            return newest if new and new.isdisjoint(chain.from_iterable(self.documents.values())) else ""
         # Pools from a file have no rule to grow by.
-        ruled = (pool for pool in drawn if pool.per_method and pool.ranking_depth)
-        later = any(is_after(versions, newest, pool.of_corpus) for pool in ruled)
-        return newest if later else ""
-
-    def _version_to_import(self) -> str:
-        """Newest version of the corpus, if pools that came with judgements have none of its new documents; else
-        empty."""
-        versions = read_corpus_versions(self.session)
-        if not (versions and self.ws.has_corpus):
-            return ""
-        # Most studies have one version, and need no papers for what is next.
-        from annot.store.papers import ids_after
-
-        new = {*ids_after(self.ws.corpus, versions[-1].after)}
-        return versions[-1].version if new and new.isdisjoint(chain.from_iterable(self.documents.values())) else ""
+        ruled = (pool for pool in pools.read_pools(self.session).values() if pool.per_method and pool.ranking_depth)
+        drawn_from = {pool.of_corpus for pool in ruled}
+        return newest if any(documents_came(self.ws.corpus, versions, corpus) for corpus in drawn_from) else ""
 
     def _unpooled_plan(self) -> int:
         """Number of planned pairs that left the pools, but for those of withdrawn documents, which stay planned."""

@@ -9,6 +9,7 @@ from statistics import mean
 
 import numpy as np
 
+from annot.base.libraries import special
 from annot.base.records import CITED, GROWN, Addition, Pool, Qrel, Ranking, ScoredDoc, grouped, in_order, nested
 from annot.base.stats.inference import FEWEST_QUERIES, ratio_interval, tau_b_of_rows
 from annot.base.stats.values import Estimate, Interval, Undefined, Value, rounding
@@ -285,10 +286,8 @@ def _place(interval: Interval | Undefined, tolerance: float, *, nothing: bool) -
 
 def _papers_needed(distance: float, spread: float, *, tail: float) -> int | None:
     """Least number of papers with which half an interval is shorter than `distance`."""
-    from scipy.special import stdtrit
-
     n = np.arange(FEWEST_QUERIES, MOST_PAPERS + 1)
-    clear = stdtrit(n - 1, 1 - tail) * spread / np.sqrt(n) < distance
+    clear = special.stdtrit(n - 1, 1 - tail) * spread / np.sqrt(n) < distance
     return int(n[clear][0]) if clear.any() else None
 
 

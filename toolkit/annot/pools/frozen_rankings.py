@@ -348,18 +348,16 @@ class NewDocuments(NamedTuple):
 
         imported: methods whose rankings have other documents, too.
         """
-        for method in imported:
-            rankings[method] = {topic_id: self.of(topic_id, ranking) for topic_id, ranking in rankings[method].items()}
-        named = {of_version(self.version, method): by_topic for method, by_topic in rankings.items()}
-        settings = {of_version(self.version, method): about for method, about in facts.items()}
+        settings, ranked = {**facts}, {**rankings}
         if self.cited:
-            name = of_version(self.version, CITED)
-            named[name] = {
-                topic_id: tuple(PlacedDoc.at(rank, ScoredDoc(doc_id, 0.0)) for rank, doc_id in enumerate(doc_ids, 1))
-                for topic_id, doc_ids in self.cited.items()
-            }
-            settings[name] = {"imported": "citations of the corpus"}
-        return named, settings
+            settings[CITED] = {"imported": "citations of the corpus"}
+            ranked[CITED] = {name: tuple(ScoredDoc(doc, 0.0) for doc in docs) for name, docs in self.cited.items()}
+        for method in {CITED, *imported} & ranked.keys():
+            ranked[method] = {topic_id: self.of(topic_id, ranking) for topic_id, ranking in ranked[method].items()}
+        return (
+            {of_version(self.version, method): by_topic for method, by_topic in ranked.items()},
+            {of_version(self.version, method): about for method, about in settings.items()},
+        )
 
 
 AT_ONCE = 1_000_000

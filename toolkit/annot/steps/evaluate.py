@@ -22,7 +22,7 @@ from annot.measuring.evaluation.evaluated import AVERAGES, PRIMARY, TEST, TEST_F
 from annot.measuring.evaluation.measures import CONVENTIONS, TIES, MeasureSelection, conventions_for
 from annot.measuring.sampled.estimates import GradedPools, SampledPools, has_estimator
 from annot.pools.drawn_pools import drawn_rankings
-from annot.pools.one_version import read_version
+from annot.pools.one_version import read_version, recorded_run
 from annot.publishing.browse_page import write_pages
 from annot.publishing.report import figures, pages, single_pages, study, tidy
 from annot.publishing.report.notices import RESTS_ON, notices, report_untrue
@@ -34,7 +34,7 @@ from annot.store.pools import read_pools, read_sample
 from annot.study.outcome import Pair
 from annot.study.provenance import note
 from annot.study.snapshot import Snapshot, exported_qrels, read_snapshot, refuse_unfinished
-from annot.study.workspace import Workspace, given_text, read_entered, read_manifest, write_file
+from annot.study.workspace import Workspace, given_text, read_entered, write_file
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Evaluation of runs on the qrels: which is best, which differences hold, and what chance and one assessor reach.
@@ -182,11 +182,12 @@ def _measured_runs(
         of_runs = {tag: known[tag] for tag in sorted(chosen_runs) if tag in known}
         others = [tag for tag, ranked in of_runs.items() if ranked != expected]
         if others and (qrels_file is None or len({*of_runs.values()}) > 1):
+            earliest = next((name for name in whole.corpora if name in of_runs.values()), expected)
             raise InputError(
                 f"runs of other versions of the corpus, expected version {expected} for all",
                 faults=[f"{tag}: ranks version {ranked}" for tag, ranked in of_runs.items()],
                 hint=f"`annot run {' '.join(others)} --corpus {expected}` ranks it (import runs of others again); to "
-                f"compare all on one version: `annot evaluate --corpus {min(of_runs.values())}`",
+                f"compare all on one version: `annot evaluate --corpus {earliest}`",
             )
         if qrels_file is not None and whole.ws.has_corpus:
             of_qrels = "the newest" if version is None else f"which {qrels_file} is of"
@@ -211,10 +212,9 @@ def _versions_of_runs(whole: Snapshot, names: Iterable[str]) -> dict[str, str]:
     them."""
     first = whole.corpora[0]
     of_runs = {run.tag: str(run.facts.get("corpus", first)) for run in whole.runs}
-    for path, about in ((Path(name), Path(name).with_suffix(".json")) for name in names):
-        if path.is_file() and about.is_file():
-            record = read_manifest(about, hint="take it from a backup, or make the run again")
-            of_runs[str(record.get("tag"))] = str(dict(record.get("settings") or {}).get("corpus", first))
+    for name in names:
+        if run := recorded_run(Path(name), hint="take it from a backup, or make the run again"):
+            of_runs[run.tag] = str(run.facts.get("corpus", first))
     return of_runs
 
 

@@ -23,8 +23,8 @@ from annot.store import papers, pools, projects
 from annot.store.answers import is_judged
 from annot.store.models import CorpusVersion
 from annot.store.pools import (
-    is_after,
-    newest_version,
+    documents_came,
+    last_file,
     read_corpus_versions,
     read_queries,
     read_topics,
@@ -109,11 +109,11 @@ class _Ranker:
         self._keep, self._advance = keep, advance
         with ws.reading() as session:
             self._withdrawn = frozenset(read_withdrawn(session))
-        self._duplicates = cache(partial(admission.near_duplicates, ws, keep=keep, advance=advance))
+        self.duplicates = cache(partial(admission.near_duplicates, ws, keep=keep, advance=advance))
 
     def same_title(self) -> dict[str, tuple[str, ...]]:
         """Papers with the title of a query paper, by topic."""
-        return self._duplicates().of_same_title(self.topics.papers)
+        return self.duplicates().of_same_title(self.topics.papers)
 
     def rank(
         self,
@@ -143,30 +143,17 @@ class _Ranker:
         self, pools: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]
     ) -> frozen_rankings.NewDocuments:
         """The documents of the newest version of the corpus that these pools could not draw from before."""
-        since: dict[str | None, frozenset[str]] = {}
-        for corpus in {pool.of_corpus for pool in pools.values()}:
-            after = next(version.after for version in versions if is_after(versions, version.version, corpus))
-            since[corpus] = frozenset(papers.ids_after(self.ws.corpus, after)) - self._withdrawn
-        ids = {topic_id: since[pool.of_corpus] for topic_id, pool in pools.items()}
+        since = {
+            corpus: {*papers.ids_after(self.ws.corpus, last_file(versions, corpus or versions[0].version))}
+            for corpus in {pool.of_corpus for pool in pools.values()}
+        }
+        ids = {topic_id: frozenset(since[pool.of_corpus] - self._withdrawn) for topic_id, pool in pools.items()}
         cited = {
             topic_id: sorted(ids[topic_id] & {*(self.topics.citations[topic_id] or ())})
             for topic_id, pool in pools.items()
             if CITED in pooling.pool_in_version(pool, 1).methods
         }
         return frozen_rankings.NewDocuments(versions[-1].version, ids, cited)
-
-    def admissions(
-        self, rankings: frozen_rankings.Rankings, current: Mapping[str, Pool], *, coming: int | None = None
-    ) -> dict[str, admission.Admission]:
-        """Admissions to the pools, as `annot.pools.admission.admissions` returns them."""
-        return admission.admissions(
-            self.ws,
-            self.topics.citations,
-            rankings,
-            duplicates=self._duplicates(),
-            current=current,
-            coming=coming,
-        )
 
 
 _Changes = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
@@ -202,7 +189,7 @@ def build(
     chosen = drawn_pools.topics_named(snapshot.queries, only) if only else {*snapshot.topics.values()}
     by_version = bool(versions) and not frozen
     growing, staying = (
-        _pools_by_version(current, chosen, versions, overrides, redraw=redraw) if by_version else ({}, {})
+        _pools_by_version(ws, current, chosen, versions, overrides, redraw=redraw) if by_version else ({}, {})
     )
     chosen -= {*growing, *staying}
     ranker = _Ranker(
@@ -212,9 +199,11 @@ def build(
     drawings: list[_Drawn] = []
     if chosen or not versions:
         partly = bool(only) and not versions
-        drawings.append(_draw_anew(ranker, current, design_of, frozen=frozen, partly=partly, versions=versions))
+        corpus = next(reversed(snapshot.corpora), None)
+        drawings.append(_draw_anew(ranker, current, design_of, frozen=frozen, partly=partly, corpus=corpus))
     if growing:
-        drawings.append(_draw_new(ranker, snapshot, growing, versions, per_method=overrides.per_method))
+        additions = _new_documents_of(snapshot, growing, versions[-1], overrides.per_method)
+        drawings.append(_draw_additions(ranker, snapshot, additions, versions=versions))
     drawn_now = {**staying, **{name: pool for drawn in drawings for name, pool in drawn.pools.items()}}
     changes = {name: drawn_pools.changed_documents(current.get(name), pool) for name, pool in drawn_now.items()}
     if not dry_run:
@@ -229,6 +218,7 @@ def build(
 
 
 def _pools_by_version(
+    ws: Workspace,
     current: Mapping[str, Pool],
     chosen: Collection[str],
     versions: tuple[CorpusVersion, ...],
@@ -245,7 +235,7 @@ def _pools_by_version(
     growing: dict[str, Pool] = {}
     staying: dict[str, Pool] = {}
     for name in sorted({*chosen} & current.keys()):
-        later = name in drawn and is_after(versions, versions[-1].version, current[name].of_corpus)
+        later = name in drawn and documents_came(ws.corpus, versions, current[name].of_corpus)
         (growing if later else staying)[name] = current[name]
     changes = replace(overrides, per_method=None) if growing else overrides
     anew = {*chosen} - current.keys()
@@ -256,6 +246,16 @@ def _pools_by_version(
             "another number, and `annot pool add --method` adds the best of another method",
         )
     return growing, staying
+
+
+def _new_documents_of(
+    snapshot: Snapshot, growing: Mapping[str, Pool], version: CorpusVersion, per_method: int | None
+) -> dict[str, Addition]:
+    """The additions of new documents to these pools. per_method: number that each method draws; None: as before."""
+    depths = {
+        name: per_method or design.per_method for name, design in pool_design.recorded_designs(growing.values()).items()
+    }
+    return {name: _addition(snapshot, GROWN, depth, (), version.reason, None) for name, depth in depths.items()}
 
 
 def _topics_without_rule(ws: Workspace, staying: Mapping[str, Pool], versions: tuple[CorpusVersion, ...]) -> list[str]:
@@ -325,10 +325,10 @@ def _draw_anew(
     *,
     frozen: bool,
     partly: bool,
-    versions: tuple[CorpusVersion, ...],
+    corpus: str | None,
 ) -> _Drawn:
-    """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from."""
-    corpus = versions[-1].version if versions else None
+    """Pools of these designs. partly: other pools stay, so the corpus must be the one that they were drawn from.
+    corpus: the version that new pools are drawn from."""
     ws = ranker.ws
     needed = frozen_rankings.needed_topics(designs, {name: pool for name, pool in current.items() if name in designs})
     if frozen:
@@ -342,33 +342,41 @@ def _draw_anew(
     return _draw(ranker, current, designs, new=new, facts=facts, corpus=corpus)
 
 
-def _draw_new(
+def _draw_additions(
     ranker: _Ranker,
     snapshot: Snapshot,
-    growing: Mapping[str, Pool],
-    versions: tuple[CorpusVersion, ...],
+    additions: Mapping[str, Addition],
     *,
-    per_method: int | None,
+    run: Mapping[str, Ranking] | None = None,
+    versions: tuple[CorpusVersion, ...] = (),
 ) -> _Drawn:
-    """These pools with documents that came since they were drawn: all are ranked by the methods on record, and the new
-    ones drawn by the rule on record.
+    """Pools on record with an addition each, of one method: pools with new documents of the last of these versions of
+    the corpus rank all by their own methods, and draw from the new ones by their own rule.
 
-    per_method: number of documents that each method draws; None takes that of each pool.
+    run: the rankings of the method that are being imported, if they are.
     """
-    designs = pool_design.recorded_designs(growing.values())
-    needed = frozen_rankings.needed_topics(designs, growing)
-    methods = [name for name in needed if "/" not in name and any(name in one.methods for one in designs.values())]
-    rankings, facts = ranker.rank(
-        methods,
-        ranking_depth=max(design.ranking_depth for design in designs.values()),
-        topic_ids=[*growing],
-        new=ranker.new_documents(growing, versions),
-    )
-    additions = {
-        topic_id: _addition(snapshot, GROWN, per_method or design.per_method, (), versions[-1].reason, None)
-        for topic_id, design in designs.items()
-    }
-    on_disk = frozen_rankings.read_rankings(ranker.ws, needed)
+    current = {topic_id: snapshot.pools[topic_id] for topic_id in additions}
+    (method,) = {addition.method for addition in additions.values()}
+    # The rankings that the pools were drawn from show which methods had the papers.
+    designs = pool_design.recorded_designs(current.values())
+    needed = frozen_rankings.needed_topics(designs, current)
+    on_disk = frozen_rankings.read_rankings(ranker.ws, needed) if needed else {}
+    methods, new = [method], None
+    not_ranked = [topic_id for topic_id in current if method != MANUAL and topic_id not in on_disk.get(method, ())]
+    if method == GROWN:
+        drew = {name for design in designs.values() for name in design.ranked_methods}
+        methods, new = [name for name in needed if name in drew], ranker.new_documents(current, versions)
+    rankings: frozen_rankings.Rankings = {}
+    facts = None
+    if not_ranked:
+        usual_depth = ranker.ws.settings.pool.ranking_depth
+        rankings, facts = ranker.rank(
+            methods,
+            topic_ids=not_ranked,
+            ranking_depth=max(pool.ranking_depth or usual_depth for pool in current.values()),
+            imports={} if run is None else {method: run},
+            new=new,
+        )
     return _draw(ranker, snapshot.pools, additions, on_disk=on_disk, new=rankings, facts=facts)
 
 
@@ -394,7 +402,14 @@ def _draw(
     coming = next(iter(additions.values()), None)
     admitted: dict[str, admission.Admission] = {}
     if coming is None or coming.method != MANUAL:
-        admitted = ranker.admissions(rankings, current, coming=coming.version if coming else None)
+        admitted = admission.admissions(
+            ranker.ws,
+            ranker.topics.citations,
+            rankings,
+            duplicates=ranker.duplicates(),
+            current=current,
+            coming=coming.version if coming else None,
+        )
         if additions or facts is None:
             admitted = admission.as_recorded(admitted, admission.recorded_admissions(ranker.ws))
     drawn = drawn_pools.draw_pools(rankings, designs, admitted, current=current, corpus=corpus)
@@ -603,9 +618,7 @@ def _addition(
     snapshot: Snapshot, method: str, depth: int | None, documents: tuple[str, ...], reason: str | None, by: str | None
 ) -> Addition:
     """The addition of the version that is to come. by: None takes the account of this machine."""
-    version, maker = _next_version(snapshot), by or getpass.getuser()
-    with snapshot.ws.reading() as session:
-        corpus = newest_version(session)
+    version, maker, corpus = _next_version(snapshot), by or getpass.getuser(), next(reversed(snapshot.corpora), None)
     return Addition(version, method, depth, documents, reason, maker, moment_now(), corpus)
 
 
@@ -634,18 +647,12 @@ def _grow(
         if not dry_run and any(pool.additions for pool in listed):
             drawn_pools.write_pools(ws, list(current.values()))
         return None
-    earlier = {topic_id: current[topic_id] for topic_id in additions}
-    (method,) = {addition.method for addition in additions.values()}
-    # The rankings that the pools were drawn from show which methods had the papers.
-    needed = frozen_rankings.needed_topics(pool_design.recorded_designs(earlier.values()), earlier)
-    on_disk = frozen_rankings.read_rankings(ws, needed) if needed else {}
-    new, facts = ({}, None) if method == MANUAL else _rank_by(ranker, method, earlier, on_disk, run)
-    drawn = _draw(ranker, current, additions, on_disk=on_disk, new=new, facts=facts)
+    drawn = _draw_additions(ranker, snapshot, additions, run=run)
     if not dry_run:
         with ws.reading() as session:
             added = _added(current, drawn, snapshot.queries)
             drawn_pools.refuse_growth(session, added, grow=grow, judged=True)
-        _imported(ws, file, method, dry_run=False)
+        _imported(ws, file, next(iter(additions.values())).method, dry_run=False)
         _write(ws, drawn, whole=False, grow=grow)
     return drawn
 
@@ -683,29 +690,6 @@ def _growth(
         dry_run=dry_run,
     )
     return drawn_pools.PoolGrowth(version, MANUAL, None, grown, guarded, notes)
-
-
-def _rank_by(
-    ranker: _Ranker,
-    method: str,
-    pools: Mapping[str, Pool],
-    on_disk: frozen_rankings.Rankings,
-    run: Mapping[str, Ranking] | None,
-) -> tuple[frozen_rankings.Rankings, dict[str, Any] | None]:
-    """Rankings by the method for the pools that it has not ranked for, and their facts; None if it has for all.
-
-    run: the rankings of the method that are being imported, if they are.
-    """
-    not_on_disk = [topic_id for topic_id in pools if topic_id not in on_disk.get(method, ())]
-    if not not_on_disk:
-        return {}, None
-    usual_depth = ranker.ws.settings.pool.ranking_depth
-    return ranker.rank(
-        [method],
-        topic_ids=not_on_disk,
-        ranking_depth=max(pool.ranking_depth or usual_depth for pool in pools.values()),
-        imports={} if run is None else {method: run},
-    )
 
 
 def _imported(ws: Workspace, file: Path | None, method: str, *, dry_run: bool) -> dict[str, Ranking] | None:

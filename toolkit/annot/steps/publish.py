@@ -28,7 +28,7 @@ from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.measuring.measured import graded_pools, matches_file, matches_of, primary_of, read_run_files
 from annot.measuring.sampled.estimates import GradedPools
 from annot.pools.admission import drawn_citations
-from annot.pools.one_version import limited
+from annot.pools.one_version import snapshot_in
 from annot.publishing import paper
 from annot.publishing.browse_page import BrowsedRun, page, page_data, write_pages
 from annot.publishing.release import citing, collection_facts, leaks, prose, released_files
@@ -473,7 +473,7 @@ def _prepared(
                 f"{folder}: a release from before the corpus had versions, expected a folder with one for each",
                 hint="name another folder, and move this one into it under the name of the first version",
             )
-        collection, folder, limit = ws.settings.collection, folder / version, partial(limited, corpus=version)
+        collection, folder, limit = ws.settings.collection, folder / version, partial(snapshot_in, corpus=version)
         name, title = f"{collection.name}-{version}", f"{collection.title}, version {version}"
         ws = ws.replaced("collection", name=name, title=title)
         ids.append(beir.dataset_id(name))

@@ -29,7 +29,7 @@ from annot.store import people, pools, runs
 from annot.store.models import Session, StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
-from annot.study.snapshot import documents_in, pairs_in
+from annot.study.snapshot import documents_in, version_of
 from annot.study.workspace import Workspace, write_file
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
@@ -147,7 +147,7 @@ def _inputs(
         if corpus is None:
             documents = pools.documents_by_query(session)
         else:
-            documents = documents_in(session, pairs_in(session, ws, corpus))
+            documents = documents_in(session, version_of(session, ws, corpus))
         queries = [query for query in pools.read_queries(session) if query.query_id in documents]
         texts = pools.read_topics(session)
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}

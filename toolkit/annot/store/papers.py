@@ -167,19 +167,19 @@ def texts_of_papers(folder: Path) -> Any:
     return with_text.select([*names[:4], "abstract", *passages])
 
 
-def ids_after(folder: Path, name: str) -> Iterator[str]:
-    """The ids of the papers in the files that come after the one of this name, in order.
+def ids_after(folder: Path, name: str | None) -> Iterator[str]:
+    """The ids of the papers in the files that come after the one of this name, in order; none come after None.
 
     Raises InputError if there is no such file.
     """
-    files = files_of(folder)
-    if name not in {path.name for path in files}:
+    files = files_of(folder) if name else []
+    if name and name not in {path.name for path in files}:
         raise InputError(
             f"{folder / name}: missing, but a version of the corpus begins after it",
             hint="restore the corpus from a backup",
         )
     for path in files:
-        if path.name > name:
+        if path.name > (name or ""):
             yield from open_papers(path).read(columns=["paper_id"]).column(0).to_pylist()
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 from operator import attrgetter, itemgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from sqlalchemy import Select, Table, func, select, true
@@ -489,14 +489,14 @@ def keep_qrels(session: Session, version: str, qrels: str) -> None:
     models.change_where(session, models.CORPUS_VERSION_TABLE, {"qrels": qrels}, version=version)
 
 
-def is_after(versions: tuple[models.CorpusVersion, ...], version: str | None, other: str | None) -> bool:
-    """True if a version is later than another; None is the first."""
-    numbers: dict[str | None, int] = {one.version: one.number for one in versions}
-    return numbers.get(version, 1) > numbers.get(other, 1)
-
-
 def last_file(versions: Sequence[models.CorpusVersion], version: str | None) -> str | None:
     """Name of the last file of the corpus that belongs to a version; None if all files do."""
     names = [one.version for one in versions]
     later = versions[names.index(version) + 1 :] if version in names else ()
     return later[0].after if later else None
+
+
+def documents_came(folder: Path, versions: Sequence[models.CorpusVersion], version: str | None) -> bool:
+    """True if documents came to the corpus in this folder after a version; None is the first."""
+    last = last_file(versions, version or versions[0].version)
+    return last is not None and any(path.name > last for path in folder.glob("*.parquet"))

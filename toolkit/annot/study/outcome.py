@@ -493,31 +493,44 @@ class Outcome:
         return tuple(judgement for judgement in self.judgements if judgement.pair not in incomplete)
 
 
-def outcome_of(session: Session, settings: Settings, *, texts: Mapping[Pair, JudgedTexts] | None = None) -> Outcome:
-    """The state of every planned pair in the store. texts: of `texts_of`, if they were read before.
+def outcome_of(
+    session: Session,
+    settings: Settings,
+    *,
+    texts: Mapping[Pair, JudgedTexts] | None = None,
+    has: Callable[[Pair], bool] | None = None,
+) -> Outcome:
+    """The state of every planned pair in the store. texts: of `texts_of`, if they were read before. has: true for the
+    pairs of one version of the corpus; None takes all, and withdrawn documents wait for nothing.
 
     A command that reads the study more than once, such as for its next step, gets the same one until something on which
     it depends has changed.
     """
     plan, returned, accepted = read_plan(session), read_returned(session), read_accepted(session)
     texts = texts_of(session) if texts is None else texts
-    withdrawn = withdrawn_ids(session)
-    if not texts and (last := last_outcome(session, settings)):
+    if not (texts or has) and (last := last_outcome(session, settings)):
         return last
+    if has and plan:
+        plan = plan._replace(vacant=tuple(filter(has, plan.vacant)))
     outcome = outcome_from(
-        read_assignments(session),
-        JUDGEMENTS.records(session),
-        ADJUDICATIONS.current(session),
-        returned,
+        tuple(_of_pairs(read_assignments(session), has)),
+        _of_pairs(JUDGEMENTS.records(session), has),
+        _of_pairs(ADJUDICATIONS.current(session), has),
+        _of_pairs(returned, has),
         asked=settings.adjudication.asked,
         drawn=plan,
         accepted=accepted,
         texts=texts.values(),
-        withdrawn=withdrawn,
+        withdrawn=frozenset() if has else withdrawn_ids(session),
     )
-    if not texts:
+    if not (texts or has):
         _LAST[session.connection().engine.pool] = (_state(session, settings), outcome)
     return outcome
+
+
+def _of_pairs(rows: Iterable[Any], has: Callable[[Pair], bool] | None) -> Iterable[Any]:
+    """The rows about these pairs. rows: records with a pair, or sourced ones."""
+    return rows if has is None else (row for row in rows if has(getattr(row, "record", row).pair))
 
 
 def _state(session: Session, settings: Settings) -> tuple[Any, ...]:

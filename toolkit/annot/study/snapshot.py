@@ -87,12 +87,12 @@ class Snapshot:
     @property
     def qrels_file(self) -> Path:
         """File of the qrels."""
-        return self.version.qrels if self.version else self.ws.qrels
+        return self.ws.qrels_of(self.corpora[-1]) if self.version and self.version.last else self.ws.qrels
 
     @property
     def run_files(self) -> tuple[Path, ...]:
         """Files of the runs, by name."""
-        return self.version.runs if self.version else tuple(sorted(self.ws.runs.glob("*.run")))
+        return self.version.run_files if self.version else tuple(sorted(self.ws.runs.glob("*.run")))
 
     @property
     def outside(self) -> frozenset[str]:
@@ -143,15 +143,22 @@ class Snapshot:
 
 
 class OneVersion(NamedTuple):
-    """Files of a study and documents of its corpus that belong, or do not belong, to one version of the corpus."""
+    """One version of the corpus, by the documents and pairs that it does not have."""
 
-    qrels: Path
-    runs: tuple[Path, ...]
-    """Files of runs: those of an earlier version are in a folder of its name, or left from its time."""
-    papers: int
-    """Papers of the corpus when the next version began, with those that were withdrawn."""
+    names: tuple[str | None, ...]
+    """Names of the versions up to this one; None is the first, too."""
+    last: str | None
+    """Name of its last file; None if it has all files of the corpus."""
     outside: frozenset[str]
-    """Documents that came later, or were withdrawn by then; without papers of queries."""
+    """Documents that came later, or were withdrawn by then."""
+    later: frozenset[Pair]
+    """Pairs that came later."""
+    run_files: tuple[Path, ...] = ()
+    """Files of runs: those of an earlier version are in a folder of its name, or left from its time."""
+
+    def has(self, pair: Pair) -> bool:
+        """True for a pair that came before or with the version, and whose document the version has."""
+        return pair not in self.later and pair[1] not in self.outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +179,12 @@ def read_snapshot(ws: Workspace) -> Snapshot:
 
 
 def read_for_release(
-    ws: Workspace, limit: Callable[[models.Session, Snapshot], Snapshot] | None
+    ws: Workspace, read: Callable[[models.Session, Workspace], Snapshot] | None = None
 ) -> tuple[Snapshot, ReleaseRecords]:
-    """The snapshot, limited to a part of the study if a function is given, and the further records of a release, in one
-    transaction. Raises MissingInput without any judgement."""
+    """The snapshot and the further records of a release, in one transaction. read: the reader of a part of the study;
+    None reads the whole. Raises MissingInput without any judgement."""
     with ws.reading() as session:
-        snapshot = snapshot_of(session, ws)
-        snapshot = limit(session, snapshot) if limit else snapshot
+        snapshot = (read or snapshot_of)(session, ws)
         refuse_unjudged(snapshot)
         recorded: tuple[store_answers.SourcedAnswer[Any], ...] = (
             *store_answers.JUDGEMENTS.read(session),
@@ -215,10 +221,11 @@ def text_versions(session: models.Session) -> dict[str, tuple[ShownVersion, ...]
     return corrected_versions(session)
 
 
-def snapshot_of(session: models.Session, ws: Workspace) -> Snapshot:
-    """The study as this transaction sees it."""
-    texts = texts_of(session)
-    outcome = outcome_of(session, ws.settings, texts=texts)
+def snapshot_of(session: models.Session, ws: Workspace, has: Callable[[Pair], bool] | None = None) -> Snapshot:
+    """The study as this transaction sees it. has: true for the pairs whose answers are read; None reads all."""
+    texts = {pair: text for pair, text in texts_of(session).items() if has is None or has(pair)}
+    outcome = outcome_of(session, ws.settings, texts=texts, has=has)
+    displays = _displays(session)
     return Snapshot(
         ws=ws,
         label_origins=facet_labels.count_by_origin(session),
@@ -243,7 +250,7 @@ def snapshot_of(session: models.Session, ws: Workspace) -> Snapshot:
         texts=pools.read_topics(session),
         sample=pools.read_sample(session),
         shown=read_versions(session, *OF_SETTINGS),
-        displays=_displays(session),
+        displays={answer: shown for answer, shown in displays.items() if has is None or has(answer.pair)},
         states=states_of(ws, session),
         corpora=tuple(version.version for version in pools.read_corpus_versions(session)),
     )
@@ -368,7 +375,7 @@ def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
         outcome = outcome_of(session, ws.settings)
         unfinished = {*outcome.open, *outcome.waiting, *outcome.incomplete}
         for version in waiting:
-            has = pairs_in(session, ws, version.version)
+            has = version_of(session, ws, version.version).has
             planned = filter(has, outcome.planned)
             if outcome.decisions and unfinished.isdisjoint(planned):
                 qrels = (Qrel(*row.pair, row.grade) for row in outcome.decisions if has(row.pair))
@@ -377,33 +384,29 @@ def final_qrels(session: models.Session, ws: Workspace) -> dict[str, str]:
     return {version.version: texts[version.version] for version in versions if version.version in texts}
 
 
-def pairs_in(session: models.Session, ws: Workspace, version: str) -> Callable[[Pair], bool]:
-    """Function that is true for the pairs of a version of the corpus: they and their documents came before or with it,
-    and these are not withdrawn in it. Raises InputError for a version that is not on record."""
+def version_of(session: models.Session, ws: Workspace, name: str) -> OneVersion:
+    """The version of the corpus of this name. Raises InputError for one that is not on record."""
     versions = pools.read_corpus_versions(session)
-    names = [recorded.version for recorded in versions]
-    check_name(version, names, what="--corpus")
-    gone = {
-        row.doc_id
-        for row in pools.read_withdrawn(session).values()
-        if not pools.is_after(versions, row.version, version)
-    }
-    for following in versions[names.index(version) + 1 :][:1] if ws.has_corpus else ():
-        gone.update(ids_after(ws.corpus, following.after))
+    names = [version.version for version in versions]
+    check_name(name, names, what="--corpus")
+    until, last = (None, *names[: names.index(name) + 1]), pools.last_file(versions, name)
+    outside = {row.doc_id for row in pools.read_withdrawn(session).values() if row.version in until}
+    if last and ws.has_corpus:
+        outside.update(ids_after(ws.corpus, last))
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
-    later = {
+    later = frozenset(
         (query.query_id, doc_id)
         for query in pools.read_queries(session)
         for doc_id, came_with in corpora.get(query.topic_id, {}).items()
-        if came_with is not None and pools.is_after(versions, came_with, version)
-    }
-    return lambda pair: pair not in later and pair[1] not in gone
+        if came_with not in until
+    )
+    return OneVersion(until, last, frozenset(outside), later)
 
 
-def documents_in(session: models.Session, has: Callable[[Pair], bool]) -> dict[str, tuple[str, ...]]:
+def documents_in(session: models.Session, version: OneVersion) -> dict[str, tuple[str, ...]]:
     """Documents of the pools in pairs of a version of the corpus, by query, in the order drawn."""
     documents = pools.documents_by_query(session, withdrawn=True)
-    of_version = {name: tuple(doc for doc in docs if has((name, doc))) for name, docs in documents.items()}
+    of_version = {name: tuple(doc for doc in docs if version.has((name, doc))) for name, docs in documents.items()}
     return {name: docs for name, docs in of_version.items() if docs}
 
 

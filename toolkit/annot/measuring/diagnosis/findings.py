@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.libraries import special
 from annot.base.names import counted, percent, plural_of, verb
 from annot.base.stats import inference
 from annot.base.stats.arrays import Array, Integers, Mask
@@ -271,14 +272,12 @@ def median_time_interval(
 
     If several queries are of one paper, whole topics are the sampling units, and the ends may lie between times.
     """
-    from scipy.special import bdtr
-
     clusters = inference.clusters_of(queries, topics)
     if clusters.unit != "query":
         return inference.median_of_clusters(times, clusters, level=level)
     ordered, n = np.sort(times), len(times)
     # The largest j with P(Binomial(n, 1/2) < j) at most half of what may be missed: times j and n + 1 - j.
-    j = int((bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
+    j = int((special.bdtr(np.arange(n // 2 + 1), n, 0.5) <= (1 - level) / 2).sum())
     if j < 1:
         return Undefined(f"{n} times are too few for an interval of {percent(level)}")
     return Interval(float(ordered[j - 1]), float(ordered[n - j]), level, "order statistics")
@@ -298,19 +297,19 @@ def streaks(panel: panels.Panel, *, seed: int) -> tuple[Streak, ...]:
         _drawn(panel, assessor, run.length, enough=max(PERMUTATIONS, math.ceil(2 * m / panels.ALPHA)), seed=seed)
         for assessor, run in enumerate(longest)
     ]
-    p_values = [_p(drawn, run) for drawn, run in zip(lengths, longest, strict=True)]
+    p_values = [_p(drawn, run.length) for drawn, run in zip(lengths, longest, strict=True)]
     results = []
     for assessor, corrected in enumerate(inference.holm(p_values)):
-        flagged = [
-            run for run in runs[assessor] if corrected / p_values[assessor] * _p(lengths[assessor], run) <= panels.ALPHA
-        ]
+        factor, of_lengths = corrected / p_values[assessor], {run.length for run in runs[assessor]}
+        rare = {length for length in of_lengths if factor * _p(lengths[assessor], length) <= panels.ALPHA}
+        flagged = [run for run in runs[assessor] if run.length in rare]
         name, n = panel.assessors[assessor], len(panel.in_order[assessor])
         results.append(Streak(name, n, longest[assessor], float(lengths[assessor].mean()), corrected, tuple(flagged)))
     return tuple(results)
 
 
-def _p(drawn: Integers, run: RunOfGrades) -> float:
-    return float((1 + (drawn >= run.length).sum()) / (1 + len(drawn)))
+def _p(drawn: Integers, length: int) -> float:
+    return float((1 + (drawn >= length).sum()) / (1 + len(drawn)))
 
 
 def _runs(panel: panels.Panel, places: Integers) -> list[RunOfGrades]:
@@ -344,11 +343,11 @@ def _drawn(panel: panels.Panel, assessor: int, observed: int, *, enough: int, se
 
 def _longest(grades: npt.NDArray[np.int8]) -> Integers:
     """Longest run in each row."""
-    rows, n = grades.shape
-    place = np.arange(n, dtype=np.int32)
-    begins = np.concatenate([np.ones((rows, 1), dtype=np.bool_), grades[:, 1:] != grades[:, :-1]], axis=1)
-    last_begin = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
-    return np.asarray((place - last_begin).max(axis=1) + 1, dtype=np.int64)
+    begins = np.ones(grades.shape, dtype=np.bool_)
+    np.not_equal(grades[:, 1:], grades[:, :-1], out=begins[:, 1:])
+    starts = np.flatnonzero(begins)
+    rows = np.searchsorted(starts, np.arange(len(grades)) * grades.shape[1])
+    return np.asarray(np.maximum.reduceat(np.diff(starts, append=begins.size), rows), dtype=np.int64)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from annot.base.libraries import special
 from annot.base.names import plural_of
 from annot.base.records import FIRST, Assignment, Decision, Judgement, first_judgements
 from annot.base.stats import inference
@@ -158,16 +159,14 @@ def _ordered_columns(
     graded: Sequence[Judgement], assignments: Iterable[Assignment], who: Integers, timed: Mask
 ) -> tuple[Integers, ...]:
     position = {
-        (planned.pair, planned.assessor): planned.position for planned in assignments if planned.occasion == FIRST
+        (planned.query_id, planned.doc_id, planned.assessor): planned.position
+        for planned in assignments
+        if planned.occasion == FIRST
     }
-
-    def turn(index: int) -> tuple[int, str, int, int]:
-        judgement = graded[index]
-        moment = judgement.judged_at or "" if timed[who[index]] else ""
-        planned = position.get((judgement.pair, judgement.assessor), sys.maxsize)
-        return int(who[index]), moment, planned, index
-
-    order = np.array(sorted(range(len(graded)), key=turn), dtype=np.int64)
+    planned = [position.get((row.query_id, row.doc_id, row.assessor), sys.maxsize) for row in graded]
+    dated = timed[who].tolist()
+    moments = [(row.judged_at if by_clock else None) or "" for row, by_clock in zip(graded, dated, strict=True)]
+    order = np.lexsort((np.array(planned), np.unique(moments, return_inverse=True)[1], who))
     return tuple(np.split(order, np.cumsum(np.bincount(who, minlength=len(timed)))[:-1]))
 
 
@@ -293,9 +292,7 @@ class _Groups:
 
 def _log_ways(sizes: Integers) -> float:
     """Logarithm of the number of ways to fill groups of these sizes."""
-    from scipy.special import gammaln
-
-    return float(gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum())
+    return float(special.gammaln(sizes.sum() + 1) - special.gammaln(sizes + 1).sum())
 
 
 def higher(values: Array, second: Mask, unit: Integers) -> Test | None:
@@ -305,8 +302,6 @@ def higher(values: Array, second: Mask, unit: Integers) -> Test | None:
     Biometrika 34, 28-35), of the units' sums: the common part of a unit moves both groups alike. None if a group has
     fewer than two units, or all are equal.
     """
-    from scipy.special import stdtr
-
     groups = _Groups(values, second.astype(np.int64), unit, 2)
     if groups.units.min() < 2:
         return None
@@ -318,7 +313,7 @@ def higher(values: Array, second: Mask, unit: Integers) -> Test | None:
     difference, error = float(groups.means[0] - groups.means[1]), math.sqrt(variance)
     # Of units that are all in both groups there are n differences.
     freedom = min(float(variances.sum() ** 2 / (variances**2 / (groups.units - 1)).sum()), n - 1.0)
-    return Test(difference, error, freedom, float(stdtr(freedom, -difference / error)), groups.least)
+    return Test(difference, error, freedom, float(special.stdtr(freedom, -difference / error)), groups.least)
 
 
 def variance_between(values: Array, group: Integers, unit: Integers) -> Test | None:
@@ -329,8 +324,6 @@ def variance_between(values: Array, group: Integers, unit: Integers) -> Test | N
     Journal of the American Statistical Association 76, 221-230). None if there are no more units than groups, or no
     group has two different values.
     """
-    from scipy.special import fdtrc, gammaln
-
     n, k = len(values), int(group.max()) + 1
     groups = _Groups(values, group, unit, k)
     n_units = len(groups.counts)
@@ -343,16 +336,14 @@ def variance_between(values: Array, group: Integers, unit: Integers) -> Test | N
         return None
     between = float(groups.sizes @ (groups.means - groups.sizes @ groups.means / n) ** 2) / (k - 1)
     error = math.sqrt(effect * within * (1 / groups.sizes[0] + 1 / groups.sizes[-1]))
-    least = min(1.0, math.exp(float(gammaln(k + 1))) * groups.least)
-    p = float(fdtrc(k - 1, n_units - k, between / within / effect))
+    least = min(1.0, math.exp(float(special.gammaln(k + 1))) * groups.least)
+    p = float(special.fdtrc(k - 1, n_units - k, between / within / effect))
     return Test(float(groups.means[0] - groups.means[-1]), error, n_units - k, p, least)
 
 
 def detectable(error: Array | float, freedom: Array | float, p_value: float) -> Array:
     """Difference that a two-sided t-test at `p_value` finds with probability `POWER`."""
-    from scipy.special import stdtrit
-
-    return np.asarray((stdtrit(freedom, 1 - p_value / 2) + stdtrit(freedom, inference.POWER)) * error)
+    return np.asarray((special.stdtrit(freedom, 1 - p_value / 2) + special.stdtrit(freedom, inference.POWER)) * error)
 
 
 Kind = Literal["severity", "threshold", "noise"]
@@ -366,8 +357,6 @@ class Contrast:
 
         place: the place in the scale of the grade that a threshold opens; None for other kinds.
         """
-        from scipy.special import stdtr
-
         self.kind, self.place, self.cells = kind, place, cells
         m = len(compared.panel.assessors)
         defined = ~np.isnan(cells)
@@ -392,7 +381,7 @@ class Contrast:
             self.error: Array = np.sqrt(around * (self.units - 1) / self.units)
             t = np.where(self.telling > 0, self.mean / self.error, 0.0)
             sides, t = (1, -t) if kind == "noise" else (2, -np.abs(t))
-            self.p: Array = np.where(self.units > 1, sides * stdtr(self.units - 1.0, t), 1.0)
+            self.p: Array = np.where(self.units > 1, sides * special.stdtr(self.units - 1.0, t), 1.0)
             """Shape (M,): p by Student's t; one-sided for noise, since to be less noisy than others is no fault."""
         self.freedom = np.asarray(self.units - 1, dtype=np.float64)
         self.least = np.asarray(2 * 0.5**self.telling, dtype=np.float64)
@@ -402,14 +391,12 @@ class Contrast:
 
     def estimate(self, assessor: int, *, level: float, most: float, sign: float) -> Estimate:
         """Difference of one assessor times `sign`, with an interval inside -most and most."""
-        from scipy.special import stdtrit
-
         n, mean = int(self.units[assessor]), sign * float(self.mean[assessor])
         unit = "query" if n == self.n[assessor] else "query paper"
         if n < inference.FEWEST_QUERIES:
             nothing = Undefined("no other assessor judged the same pairs")
             return Estimate(mean, inference.too_few(n, unit=unit)) if n else Estimate(nothing, nothing)
-        half = float(stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
+        half = float(special.stdtrit(self.freedom[assessor], 0.5 + level / 2) * self.error[assessor])
         low, high = max(-most, mean - half), min(most, mean + half)
         return Estimate(mean, Interval(low, high, level, f"clustered by {n} {plural_of(unit)}, Student's t"))
 

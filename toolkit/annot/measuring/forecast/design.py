@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annot.base.errors import InputError
+from annot.base.libraries import special
 from annot.base.names import counted, percent, plural_of
 from annot.base.records import Judgement, grouped
 from annot.base.records import counted as counting
@@ -253,8 +254,6 @@ def topic_set_size(
     comparisons: among them those of the verdict's facet. The interval of the spread is that of chi-square, with one
     degree of freedom less than the pilot has topics; the other intervals follow from its ends.
     """
-    from scipy.special import chdtri, stdtr
-
     spreads = [
         comparison.difference / comparison.effect
         for comparison in comparisons
@@ -264,11 +263,12 @@ def topic_set_size(
         return Undefined("the pilot shows no spread of the differences between runs")
     spread, freedom = median(spreads), verdict.papers - 1
     low, high = (
-        spread * math.sqrt(freedom / float(chdtri(freedom, tail))) for tail in ((1 - level) / 2, (1 + level) / 2)
+        spread * math.sqrt(freedom / float(special.chdtri(freedom, tail)))
+        for tail in ((1 - level) / 2, (1 + level) / 2)
     )
     alpha = ALPHA / verdict.pairs
     if verdict.critical is not None:
-        alpha = 2 * float(stdtr(freedom, -verdict.critical))
+        alpha = 2 * float(special.stdtr(freedom, -verdict.critical))
     method = f"chi-square, with {freedom} degrees of freedom"
 
     def shown(by: float) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from annot.base.libraries import special
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import generator
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
@@ -277,11 +278,9 @@ def half_width(deviation: float, topics: int, level: float, wider: Value) -> Val
 
     wider: the widening of the interval, if it is known.
     """
-    from scipy.special import stdtrit
-
     if topics < 2:
         return ONE_TOPIC
-    whole = float(stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
+    whole = float(special.stdtrit(topics - 1, 0.5 + level / 2)) * deviation / math.sqrt(topics)
     return whole if isinstance(wider, Undefined) else whole * (1 + wider)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
+from annot.base.libraries import special
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import share_of_counts, wilson
 from annot.base.stats.values import Estimate, Interval, Share
@@ -246,8 +247,6 @@ class GradeCounts(NamedTuple):
 
     def number(self, least: int, *, level: float) -> Estimate:
         """Number of documents with the grade `least`, from 1, or a higher one. The interval is over draws."""
-        from scipy.special import ndtri
-
         column = least - 1
         value, n_found = float(self.possible(self.estimated)[column]), float(self.found[column])
         low, high = n_found, n_found + self.unknown
@@ -259,7 +258,7 @@ class GradeCounts(NamedTuple):
             if 0 < share < 1:
                 variance = float(self.variance[column]) / self.uncertain**2
                 effective = min(effective, share * (1 - share) / max(variance, TINY))
-            ends = wilson(share, effective, float(ndtri(0.5 + level / 2)))
+            ends = wilson(share, effective, float(special.ndtri(0.5 + level / 2)))
             low, high = (min(high, max(low, certain + self.uncertain * float(end))) for end in ends)
         return Estimate(value, Interval(min(low, value), max(high, value), level, "Wilson, over draws"))
 

@@ -23,7 +23,7 @@ from annot.measuring.measured import read_audit, repeats_of
 from annot.pools.drawn_pools import PoolOrigins
 from annot.pools.frozen_rankings import ranked_corpus
 from annot.pools.pooling import pool_in_version, versions_of
-from annot.publishing.release.parts import protocol_of, sampled_of
+from annot.publishing.release.parts import SampleInWords, protocol_of
 from annot.publishing.report.notices import notices_by_place
 from annot.publishing.report.sections.agreement import figure_of, stages_of, summaries_at
 from annot.publishing.report.sections.over_time import history
@@ -32,7 +32,7 @@ from annot.publishing.report.study import Study
 from annot.publishing.report.tables import missing_figures, sentence, sentences
 from annot.publishing.terms import Terms, citation_of
 from annot.store.models import ImportedSource, StoredRound
-from annot.store.papers import beginnings, corpus_sha256, paper_ids
+from annot.store.papers import corpus_sha256, paper_ids
 from annot.study.outcome import Outcome, Pair, unexplained_of
 from annot.study.snapshot import Snapshot
 
@@ -216,7 +216,7 @@ class CollectionFacts:
         settings = study.ws.settings
         ranked = ranked_corpus(study.ws).ranked if measured.added else None
         if study.version:
-            ranked = {papers: sha256 for sha256, papers in beginnings(study.ws.corpus)}[study.version.papers]
+            ranked = corpus_sha256(study.ws.corpus, study.version.last)
         imports = tuple(_counted_imports(study, set(measured.added)))
         figures = list(_figures(agreement, agreement.groups if study.faceted else agreement.groups[-1:]))
         folds = [(name, *fold) for name, of_name in study.splits.items() for fold in of_name.items()]
@@ -266,7 +266,7 @@ class CollectionFacts:
         """Queries whose papers were taken without a rating."""
         self.topics = _topics(study)
         """Topics with a query: papers, and texts."""
-        self.sampled = sampled_of(measured)
+        self.sampled = None if measured.sample_cost is None else SampleInWords(measured)
         """Facts that users of the grades must know if a sample of the pools was judged."""
         self.added = tuple(part for sections in sections_added(measured) for part in sections.pages(measured))
         """Chapters that wings and plug-ins add to datasheet and card."""

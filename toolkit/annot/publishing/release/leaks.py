@@ -183,7 +183,7 @@ def _readings(text: str) -> list[str]:
     escaped = [line if "\\" in line or "%" in line or "&" in line else "" for line in lines]
     if any(escaped):
         for undo in (_unescape_json, _unescape_url, _unescape_html, _unescape_all):
-            changed = (undone if (undone := undo(line)) != line else "" for line in escaped)
+            changed = (undone if line and (undone := undo(line)) != line else "" for line in escaped)
             readings.append("\n".join(_folded(line) for line in changed))
     return list(dict.fromkeys(readings))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from annot.base.records import Source
 from annot.base.stats.values import Undefined
@@ -120,29 +119,25 @@ the predictions, w_ and a kind of measure."""
 PRELS = f"awk -F'\\t' 'NR > 1 && $3 != \"\" {{print $1, $2, $3, 1, $4}}' {SAMPLE_FILE} > prels.txt"
 
 
-def sampled_of(study: Study) -> dict[str, Any] | None:
-    """Facts of the sample for card, datasheet, Croissant and the module for ir_datasets; None if all pairs of the pools
-    were to be judged.
+class SampleInWords:
+    """Facts of the sample for card, datasheet, Croissant and the module for ir_datasets."""
 
-    certificate: share of the pools that was judged, and its cost; the same in the report. warning: error of a plain
-    evaluation of the qrels. grades: table of the estimated final grades of the whole pools, with intervals of
-    interval_level. opinion: as `opinion_of` has it. kinds: those of measures, each with a weight of the predictions.
-    """
-    if study.sample_cost is None:
-        return None
-    off = list(_plainly_off(study))
-    measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
-    files = (SAMPLE_FILE, EVALUATOR_FILE)
-    return {
-        "certificate": study.certificate,
-        "warning": sentence("sample.warning", off=[*map(abs, off)], measure=measure, files=files),
-        "n_grades": len(study.settings.scale.grades),
-        "grades": final_grades(study),
-        "interval_level": study.level,
-        "opinion": opinion_of(study.snapshot),
-        "kinds": KINDS,
-        "prels": PRELS,
-    }
+    kinds, prels = KINDS, PRELS
+    """Kinds of measures, each with a weight of the predictions, and the command that makes the file of relevances."""
+
+    def __init__(self, study: Study) -> None:
+        off = list(_plainly_off(study))
+        measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
+        files = (SAMPLE_FILE, EVALUATOR_FILE)
+        self.certificate = study.certificate
+        """Share of the pools that was judged, and its cost; the same in the report."""
+        self.warning = sentence("sample.warning", off=[*map(abs, off)], measure=measure, files=files)
+        """Error of a plain evaluation of the qrels."""
+        self.n_grades = len(study.settings.scale.grades)
+        self.grades = final_grades(study)
+        """The estimated final grades of the whole pools, with intervals of `interval_level`."""
+        self.interval_level = study.level
+        self.opinion = opinion_of(study.snapshot)
 
 
 def opinion_of(study: Snapshot) -> str:

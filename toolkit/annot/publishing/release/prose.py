@@ -22,6 +22,7 @@ from annot.formats.beir import SPLIT, BeirFiles, Fields, dataset_id, module_name
 from annot.formats.paper_text import language_code
 from annot.measuring.agreement.coefficients import TITLES
 from annot.publishing.release.collection_facts import CollectionFacts
+from annot.publishing.release.parts import SampleInWords
 from annot.publishing.report.cells import COEFFICIENT, SECONDS, coefficient, measured
 from annot.publishing.report.tables import sentences
 from annot.publishing.terms import known_licence, licence_named
@@ -378,7 +379,7 @@ FORMATS = {
 
 
 def release_tables(
-    beir: BeirFiles, *, with_text: bool, fields: Fields, sampled: Mapping[str, Any] | None = None
+    beir: BeirFiles, *, with_text: bool, fields: Fields, sampled: SampleInWords | None = None
 ) -> list[dict[str, Any]]:
     """The tables of a release, as `templates/tables.toml.j2` has them, with the paths of their files."""
     values = {"with_text": with_text, "fields": fields, "sampled": sampled}
@@ -406,15 +407,9 @@ def croissant(
         name=dataset_id(facts.collection.name),
         version=semantic_version(facts.collection.version),
         answer=lambda question: answers[question] if answered(answers, question) else "",
-        files=[
-            (
-                path,
-                len(content),
-                FORMATS.get(PurePosixPath(path).suffix, "text/plain"),
-                hashlib.sha256(content).hexdigest(),
-            )
-            for path, content in sorted(files.items())
-        ],
+        files=sorted(files.items()),
+        media_type=lambda path: FORMATS.get(PurePosixPath(path).suffix, "text/plain"),
+        sha256=lambda content: hashlib.sha256(content).hexdigest(),
         tables=tables,
     )
     document = {key: value for key, value in json.loads(text).items() if value or not key.startswith("rai:")}

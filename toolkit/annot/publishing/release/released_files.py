@@ -117,7 +117,7 @@ def release_files(
     missing: what a draft lists as missing; None if it is no draft.
     """
     study, corpus = released.study, released.corpus
-    with_text, name = facts.terms.with_text, facts.collection.name
+    with_text = facts.terms.with_text
     qrels = study.outcome.qrels
     fields = fields_of(corpus, study.queries, study.texts, with_text=with_text)
     beir = beir_paths(BEIR, with_text=with_text, worded=fields.worded)
@@ -151,18 +151,15 @@ def release_files(
         "decisions.jsonl": write_decisions(study.outcome.decisions, given_up.values(), comments=words.reasons),
         **report,
         **facts.protocol,
-        f"{module_name(name)}.py": write_irds(
-            name=name,
-            title=facts.collection.title,
-            language=facts.collection.language,
-            topic_language=facts.collection.language_of_topics,
+        f"{module_name(facts.collection.name)}.py": write_irds(
+            facts.collection,
             files=beir,
             docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
             with_text=with_text,
             fields=fields,
             facets=[facet["facet"] for facet in facts.facets] if "facet" in fields.query else [],
             grades=facts.grades,
-            warning=facts.sampled["warning"] if facts.sampled else "",
+            warning=facts.sampled.warning if facts.sampled else "",
         ),
         **sample_files(study),
         **files_for_citing(facts),

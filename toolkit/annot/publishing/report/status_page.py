@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from annot.base.names import StudyVocabulary, percent
 from annot.base.stats.values import Estimate, Undefined, Value
@@ -47,6 +47,29 @@ class StatusWords:
     why: str
     notices: tuple[str, ...]
     """Findings that need a person."""
+
+
+class PersonProgress:
+    """One person on the page."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        name: str,
+        days: Mapping[str, PersonByDay],
+        role: Literal["assessor", "adjudicator"],
+        seen: AssessorProgress | None = None,
+        forecast: AssessorForecast | None = None,
+    ) -> None:
+        work = days.get(name, NOTHING)
+        round: StoredRound = "judge" if role == "assessor" else "adjudicate"
+        own = [project for project in snapshot.projects if project.assessor == name and project.round == round]
+        self.name, self.role, self.days, self.last, self.forecast = name, role, work.given, work.last, forecast
+        self.done = seen.judged if seen else work.n
+        self.of = seen.assigned if seen else None
+        """Number of pairs to answer in total; None if that is not known yet."""
+        self.left = any(person.assessor == name and person.left_on is not None for person in snapshot.people)
+        self.links = tuple(link for project in own if (link := _link(project)) is not None)
 
 
 def page(
@@ -88,7 +111,7 @@ def page(
         "per_pair": snapshot.outcome.per_pair,
         "assessors": assessors,
         "adjudicators": adjudicators,
-        "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor["days"]), default=0),
+        "busiest": max((n for assessor in (*assessors, *adjudicators) for n in assessor.days), default=0),
         "states": states_of(snapshot.outcome),
         "labels": STATES,
         "n_pairs": len(snapshot.outcome.planned),
@@ -120,44 +143,19 @@ def moment(time: datetime | None, now: datetime) -> str:
     return f"{time:%a} {time.day} {time:%B}"
 
 
-def _assessors(snapshot: Snapshot, look: StudyProgress | None, days: ByDay) -> list[dict[str, Any]]:
+def _assessors(snapshot: Snapshot, look: StudyProgress | None, days: ByDay) -> list[PersonProgress]:
     seen_by_name = {assessor.assessor: assessor for assessor in look.assessors} if look else {}
     forecasts = {assessor.assessor: assessor for assessor in look.forecast.assessors} if look else {}
     return [
-        _shown(snapshot, name, days.assessors, "assessor", seen_by_name.get(name), forecasts.get(name))
+        PersonProgress(snapshot, name, days.assessors, "assessor", seen_by_name.get(name), forecasts.get(name))
         for name in sorted(seen_by_name.keys() | days.assessors.keys())
     ]
 
 
-def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[dict[str, Any]]:
+def _adjudicators(snapshot: Snapshot, days: ByDay) -> list[PersonProgress]:
     names = {person.assessor for person in snapshot.people if person.adjudicator} | days.adjudicators.keys()
-    shown = (_shown(snapshot, name, days.adjudicators, "adjudicator") for name in sorted(names))
-    return [person for person in shown if person["done"] or person["links"] or snapshot.outcome.open]
-
-
-def _shown(
-    snapshot: Snapshot,
-    name: str,
-    days: Mapping[str, PersonByDay],
-    role: Literal["assessor", "adjudicator"],
-    assessor_seen: AssessorProgress | None = None,
-    forecast: AssessorForecast | None = None,
-) -> dict[str, Any]:
-    """One person on the page. of: the number of pairs to answer in total; None if that is not known yet."""
-    work = days.get(name, NOTHING)
-    round: StoredRound = "judge" if role == "assessor" else "adjudicate"
-    links = (_link(project) for project in snapshot.projects if project.assessor == name and project.round == round)
-    return {
-        "name": name,
-        "role": role,
-        "done": assessor_seen.judged if assessor_seen else work.n,
-        "of": assessor_seen.assigned if assessor_seen else None,
-        "days": work.given,
-        "last": work.last,
-        "left": any(person.assessor == name and person.left_on is not None for person in snapshot.people),
-        "links": tuple(link for link in links if link is not None),
-        "forecast": forecast,
-    }
+    shown = (PersonProgress(snapshot, name, days.adjudicators, "adjudicator") for name in sorted(names))
+    return [person for person in shown if person.done or person.links or snapshot.outcome.open]
 
 
 def _other_projects(snapshot: Snapshot) -> list[tuple[str, str]]:
