@@ -51,6 +51,14 @@ def test_the_workspace_file_of_the_same_name_wins(tmp_path: Path) -> None:
     assert render("judge.xml.j2", {}, overrides=folder) == "<View>mine</View>"
 
 
+def test_a_byte_order_mark_of_an_editor_is_no_text_of_a_template_or_of_words(tmp_path: Path) -> None:
+    (tmp_path / "judge.xml.j2").write_text("<View>mine</View>", encoding="utf-8-sig")
+    assert render("judge.xml.j2", {}, overrides=tmp_path) == "<View>mine</View>"
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "de.toml").write_text('[screen]\nnew = "Neu"\n', encoding="utf-8-sig")
+    assert read_words("de", overrides=tmp_path)("screen.new") == "Neu"
+
+
 def test_a_template_that_was_changed_or_is_of_another_study_is_compiled_again(tmp_path: Path) -> None:
     folder, other = (write(tmp_path / name, "x.txt.j2", f"{name} {{{{ n }}}}") for name in ("one", "two"))
     assert render("x.txt.j2", {"n": 1}, overrides=folder) == "one 1"

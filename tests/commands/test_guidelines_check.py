@@ -46,6 +46,15 @@ def test_a_grade_that_a_page_does_not_define_is_a_finding(with_corpus: Workspace
     assert "1 place in the guidelines does not fit" in checked.stderr
 
 
+def test_a_page_as_it_is_printed_has_the_general_page_too(ws: Workspace, annot: Run) -> None:
+    page = ws.root / "guidelines" / "method.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(annot("guidelines", "method").stdout, encoding="utf-8")
+    checked = annot("check", "guidelines")
+    assert checked.exit_code == 1
+    assert "guidelines/method.md: has the general page from line " in checked.stdout
+
+
 def test_a_facet_without_a_page_is_a_finding(ws: Workspace, annot: Run) -> None:
     settings = ws.settings_file.read_text(encoding="utf-8")
     ws.settings_file.write_text(settings.replace('result = ["result"]', 'claim = ["result"]'), encoding="utf-8")

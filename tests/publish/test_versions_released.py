@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,11 @@ def test_what_was_released_of_an_earlier_version_stays_unless_it_is_named(
     assert b"Another description." in files_of(copy)["1/README.md"]
     with pytest.raises(InputError, match="expected one of 1, 2"):
         release(grown, copy, corpus="3")
+    for version in ("1", "2"):
+        (copy / version / "qrels.txt").write_text("", encoding="utf-8")
+    found = annot("check", "files", "--release", str(copy), folder=grown.root).stdout
+    updates = re.findall("differs from exports/(qrels.*?); `(.*?)` updates it", found)
+    assert updates == [("qrels-1.txt", f"annot release {copy} --corpus 1"), ("qrels.txt", "annot release")]
 
 
 def test_a_release_from_before_is_no_folder_for_all(grown: Workspace, both: Path) -> None:

@@ -213,3 +213,12 @@ def test_a_table_is_one_that_comes_with_annot_or_a_file(tmp_path: Path) -> None:
     for name, found in ((str(tmp_path), "a folder"), ("csfcubes", "no such file")):
         with pytest.raises(InputError, match=f"{found}, and no table has this name"):
             evaluate._published(name, ())
+
+
+def test_the_earliest_version_of_runs_is_that_which_came_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole: Any = SimpleNamespace(corpora=("v9", "v10", "v11"))
+    monkeypatch.setattr(evaluate, "_named", lambda *_: {"old": {}, "new": {}})
+    monkeypatch.setattr(evaluate, "_versions_of_runs", lambda *_: {"old": "v9", "new": "v10"})
+    with pytest.raises(InputError, match="expected version v11 for all") as refused:
+        evaluate._measured_runs(whole, whole, (), None, None, print)
+    assert "`annot evaluate --corpus v9`" in (refused.value.hint or "")

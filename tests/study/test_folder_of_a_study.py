@@ -214,6 +214,16 @@ def test_a_screen_says_that_words_are_published_only_where_they_are(ws: Workspac
         assert ENGLISH("screen.published") not in said(kind, comments=on, reasons=on)
 
 
+def test_a_page_that_a_shell_has_emptied_is_none_and_a_byte_order_mark_is_no_text(ws: Workspace) -> None:
+    packaged = guidelines.page(ws, "method")
+    own = ws.root / "guidelines" / "method.md"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("")
+    assert guidelines.page(ws, "method") == packaged
+    own.write_text("# Method\n\nHow it was done.\n", encoding="utf-8-sig")
+    assert definition_of(guidelines.page(ws, "method")) == "How it was done."
+
+
 def test_an_adjudicator_sees_a_grade_of_each_assessor_unless_they_are_hidden(ws: Workspace) -> None:
     def opinions(of: Workspace, kind: str) -> int:
         return screen(of, kind).count('className="a-opinion"')  # type: ignore[arg-type]

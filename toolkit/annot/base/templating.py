@@ -128,7 +128,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
     if overrides is not None:
         folders.insert(0, str(overrides))
     jinja = SandboxedEnvironment(
-        loader=FileSystemLoader(folders),
+        loader=FileSystemLoader(folders, encoding="utf-8-sig"),
         undefined=StrictUndefined,
         autoescape=select_autoescape(enabled_extensions=ESCAPED, default_for_string=False),
         trim_blocks=True,

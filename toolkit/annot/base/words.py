@@ -205,7 +205,7 @@ def _placeholders(entry: Entry) -> frozenset[str]:
 
 def _read(path: Any) -> dict[str, dict[str, Entry]]:
     try:
-        return _tables(path.read_text(encoding="utf-8"))
+        return _tables(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not valid TOML: {error}", hint="save it as UTF-8 text") from None
     except (AttributeError, TypeError):

@@ -86,9 +86,17 @@ def check(ws: Workspace) -> CheckedGuidelines:
     pages, names = in_english | others, ws.settings.scale.names
     findings += faults
     without_criteria = []
+    headings = {text.strip().split("\n")[0] for name, text in pages.items() if PurePosixPath(name).name == GENERAL}
     for facet, text in pages.items():
         if PurePosixPath(facet).name == GENERAL:
             continue
+        # `annot guidelines` prints the general page behind that of the facet.
+        findings += [
+            f"guidelines/{facet}.md: has the general page from line {number} on, which people would read twice; delete "
+            "it there"
+            for number, line in enumerate(text.splitlines(), start=1)
+            if line in headings and line
+        ]
         if not guidelines.short_criteria(text, len(names)):
             without_criteria.append(facet)
         meanings = criteria_of(text)

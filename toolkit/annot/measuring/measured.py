@@ -59,6 +59,8 @@ AGREEMENT_FILE, EVALUATION_FILE, EFFECT_FILE = "agreement.json", "evaluation.jso
 
 def evaluation_data(evaluated: EvaluatedRuns) -> Any:
     """Data of the lines, the comparisons and the queries' own values."""
+    evaluators = {name: evaluator_of(name) for name in sorted({line.convention for line in evaluated.lines})}
+    of_corpus = {"corpus": evaluated.corpus, "evaluators": evaluators, "versions": evaluated.by_version}
     return {
         "relevant_from": evaluated.relevant_from,
         "intervals": {"over": evaluated.words.topics, "level": evaluated.level},
@@ -85,14 +87,8 @@ def evaluation_data(evaluated: EvaluatedRuns) -> Any:
         "notes": (*filter(None, [evaluated.warning]), *evaluated.notes),
         **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
         **({} if evaluated.restated is None else {"restated": evaluated.restated}),
-        **({} if evaluated.corpus is None else _corpus_data(evaluated)),
+        **({} if evaluated.corpus is None else of_corpus),
     }
-
-
-def _corpus_data(evaluated: EvaluatedRuns) -> dict[str, Any]:
-    """The version of the corpus, the programs that measured, and the scores on each version."""
-    evaluators = {name: evaluator_of(name) for name in sorted({line.convention for line in evaluated.lines})}
-    return {"corpus": evaluated.corpus, "evaluators": evaluators, "versions": evaluated.by_version}
 
 
 def _shown(query: QueryMeasures) -> Any:

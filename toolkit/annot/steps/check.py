@@ -242,14 +242,16 @@ def _differing(folder: Path, study: snapshot.Snapshot) -> Iterator[str]:
     sums = folder / released_files.SUMS_FILE
     listed = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
     sources = {"qrels.txt": study.qrels_file, **{f"runs/{path.name}": path for path in study.run_files}}
+    earlier = study.version is not None and study.version.last is not None
+    update = f"annot release {folder.parent} --corpus {study.corpora[-1]}" if earlier else "annot release"
     for name in (line.partition("  ")[2] for line in listed):
         path, source = folder / name, sources.get(name)
         if not is_named_inside(path, folder) or not path.is_file():
             yield f"{folder}/{name}: missing"
         elif name == parts.SAMPLE_FILE and path.read_text(encoding="utf-8") != parts.sample_files(study).get(name, ""):
-            yield f"{folder}/{name}: differs from the sample on record; `annot release` updates it"
+            yield f"{folder}/{name}: differs from the sample on record; `{update}` updates it"
         elif source and source.is_file() and path.read_bytes() != source.read_bytes():
-            yield f"{folder}/{name}: differs from {source.relative_to(study.ws.root)}; `annot release` updates it"
+            yield f"{folder}/{name}: differs from {source.relative_to(study.ws.root)}; `{update}` updates it"
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -182,11 +182,12 @@ def _measured_runs(
         of_runs = {tag: known[tag] for tag in sorted(chosen_runs) if tag in known}
         others = [tag for tag, ranked in of_runs.items() if ranked != expected]
         if others and (qrels_file is None or len({*of_runs.values()}) > 1):
+            earliest = next((name for name in whole.corpora if name in of_runs.values()), expected)
             raise InputError(
                 f"runs of other versions of the corpus, expected version {expected} for all",
                 faults=[f"{tag}: ranks version {ranked}" for tag, ranked in of_runs.items()],
                 hint=f"`annot run {' '.join(others)} --corpus {expected}` ranks it (import runs of others again); to "
-                f"compare all on one version: `annot evaluate --corpus {min(of_runs.values())}`",
+                f"compare all on one version: `annot evaluate --corpus {earliest}`",
             )
         if qrels_file is not None and whole.ws.has_corpus:
             of_qrels = "the newest" if version is None else f"which {qrels_file} is of"

@@ -119,7 +119,7 @@ def labels_shown(ws: Workspace) -> tuple[str, ...]:
 
 def page(ws: Workspace, name: str, *, examples: bool | None = None, words: Words = ENGLISH) -> str:
     """A page of this name, as Markdown; a file in the study's `guidelines/` wins over the package's, and one in its
-    folder of the person's language over both.
+    folder of the person's language over both. A file without text is none, but for the general page.
 
     examples: True keeps the examples of the package's page; None keeps them if the papers that they quote are in the
     corpus, since people of another field could not follow them. words: those of the person's language.
@@ -129,9 +129,12 @@ def page(ws: Workspace, name: str, *, examples: bool | None = None, words: Words
     for written in (folder / words.language / f"{name}.md", path):
         if written.is_file():
             try:
-                return written.read_text(encoding="utf-8")
+                own_page = written.read_text(encoding="utf-8-sig")
             except UnicodeDecodeError as error:
                 raise InputError(f"{written}: not UTF-8 text at byte {error.start}", hint="save it as UTF-8") from None
+            # `annot guidelines method > guidelines/method.md`: the shell empties the file before it is read here.
+            if own_page.strip() or name == "general":
+                return own_page
     text = _packaged(ws, name, words)
     if text is None:
         raise InputError(f"guidelines/{name}.md: no such page", hint=f"write {path}: heading, definition, grades")
