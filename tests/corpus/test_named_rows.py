@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Assessor, Assignment, Columns, Paper, Query
+from annot.base.records import Assessor, Assignment, Paper, Query
 from annot.base.settings import Settings
 from annot.corpus.query_sentences import check_adjudicated, persons_of, plan_of, queries_of, under_names, with_sentences
+from annot.formats.input_files import ByColumn
 from annot.formats.judgements_file import FileJudgement, columns_of
 
 SETTINGS = Settings.model_validate({"facets": {"method": ["method"], "new-method": ["result"], "all": []}})
@@ -86,7 +87,7 @@ def test_people_that_do_not_fit_are_faults() -> None:
     )
 
 
-def named(*rows: FileJudgement) -> Columns:
+def named(*rows: FileJudgement) -> ByColumn:
     """The rows, of which those of j1 are an adjudicator's."""
     queries = {given.query: Query(f"{given.query}-all", given.query, "all", ()) for given in rows}
     persons = {given.assessor: Assessor(given.assessor, None, given.assessor == "j1") for given in rows}

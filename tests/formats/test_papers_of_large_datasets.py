@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 from annot.base.errors import MOST_FAULTS, InputError
-from annot.base.settings import Settings
 from annot.formats.corpora import Piece, datasets, tables
 from annot.formats.corpora import pieces as cutting
 from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, shares_of, spread_rows
 from annot.formats.corpora.pieces import PieceRead
-
-LABELS = Settings().labels.names
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import CITED, MANUAL, Addition, Columns, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
+from annot.base.records import CITED, MANUAL, Addition, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
+from annot.formats.input_files import ByColumn
 from annot.pools.admission import FILE, Admission, write_admissions
 from annot.pools.drawn_pools import (
     admitted_to,
@@ -244,7 +245,7 @@ def test_rankings_of_another_corpus_do_not_stay_beside_new_ones(stored: Workspac
         refuse_other_corpus(stored, {"corpus_sha256": "2" * 64}, corrected_only=False)
 
 
-def rows_of(*pairs: tuple[str, str]) -> Columns:
+def rows_of(*pairs: tuple[str, str]) -> ByColumn:
     return {"query": [query for query, _ in pairs], "document": [document for _, document in pairs]}
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from itertools import compress
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
+from typing import Literal, NamedTuple, TypeVar, dataclass_transform
 
 from annot.base.errors import InputError
 
@@ -461,24 +460,6 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     for key, value in pairs:
         groups[key].append(value)
     return dict(groups)
-
-
-Columns = Mapping[str, Sequence[Any]]
-"""Table as the values of each field, in the order of the rows."""
-
-
-def chosen_rows(columns: Columns, chosen: Sequence[bool]) -> Columns:
-    """The rows for which `chosen` is true."""
-    if all(chosen):
-        return columns
-    if not any(chosen):
-        return {name: values[:0] for name, values in columns.items()}
-    return {name: list(compress(values, chosen)) for name, values in columns.items()}
-
-
-def first_places(values: Sequence[Hashable]) -> list[int]:
-    """Place at which each distinct value first comes, in order."""
-    return sorted(dict(zip(reversed(values), range(len(values) - 1, -1, -1), strict=True)).values())
 
 
 def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:

@@ -18,9 +18,10 @@ from annot.base.array_files import distinct_rows, integers_of, mask_of, numbers,
 from annot.base.errors import InputError
 from annot.base.libraries import pc, pq, pyarrow
 from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
-from annot.base.records import Columns, Query, chosen_rows
+from annot.base.records import Query
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.cleaning import GLOBAL, IdentifiedRecord, folded_id, typed
+from annot.formats.input_files import ByColumn, chosen_rows
 from annot.store import citations, papers
 from annot.store.papers import known_ids
 from annot.study.workspace import read_manifest, write_file, write_manifest
@@ -103,7 +104,7 @@ _DATE = re.compile(
 )
 _SCIENTIFIC = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE)
 
-RowsByFile = Mapping[str, Columns]
+RowsByFile = Mapping[str, ByColumn]
 """Rows by the file that they are from, as messages call it, with the columns of `FileJudgement`."""
 
 
@@ -160,7 +161,7 @@ def _complete_rows(
 ) -> tuple[RowsByFile, UnknownIds]:
     """The rows whose query and document are known, and the ids of the others."""
     lines: UnknownIds = {}
-    complete: dict[str, Columns] = {}
+    complete: dict[str, ByColumn] = {}
     for file, columns in rows.items():
         pairs = list(zip(columns["query"], columns["document"], strict=True))
         known = [query not in unknown_queries and document in in_corpus for query, document in pairs]

@@ -11,9 +11,10 @@ from operator import attrgetter
 
 from annot.base.errors import Faults, InputError
 from annot.base.names import close_to, counted, near
-from annot.base.records import WHOLE, Assessor, Assignment, Columns, Paper, Query, first_places, grouped
+from annot.base.records import WHOLE, Assessor, Assignment, Paper, Query, grouped
 from annot.base.settings import Settings
 from annot.formats.cleaning import folded_id
+from annot.formats.input_files import ByColumn, first_places
 from annot.formats.judgements_file import repeated
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ SAME_OR_NOT = (
 )
 
 
-def under_names(rows: Columns, queries: Mapping[str, Query], persons: Mapping[str, Assessor]) -> Columns:
+def under_names(rows: ByColumn, queries: Mapping[str, Query], persons: Mapping[str, Assessor]) -> ByColumn:
     """The rows with columns `query_id`, `person` and `adjudicates`: the query and the person in this study."""
     named = {name: query.query_id for name, query in queries.items()}
     people = [persons[name] for name in rows["assessor"]]
@@ -127,13 +128,13 @@ def under_names(rows: Columns, queries: Mapping[str, Query], persons: Mapping[st
     }
 
 
-def questions_of(named: Columns) -> list[tuple[str, str, int, str]]:
+def questions_of(named: ByColumn) -> list[tuple[str, str, int, str]]:
     """Query, document, occasion and person of each row under the names of this study."""
     return list(zip(*(named[name] for name in ("query_id", "document", "occasion", "person")), strict=True))
 
 
 def queries_of(
-    rows: Columns,
+    rows: ByColumn,
     settings: Settings,
     facet: str | None,
     *,
@@ -175,7 +176,7 @@ def queries_of(
     return by_name
 
 
-def same_names(rows: Columns, everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
+def same_names(rows: ByColumn, everyone: Iterable[Assessor], *, name: str) -> tuple[dict[str, str], ...]:
     """Groups of names that may be one person's, as they differ only in case, spaces or Unicode form, or are the number
     and the address of one account.
 
@@ -203,7 +204,7 @@ def _folded(alias: str) -> str:
 
 
 def persons_of(
-    rows: Columns,
+    rows: ByColumn,
     adjudicators: set[str],
     everyone: Iterable[Assessor],
     *,
@@ -303,7 +304,7 @@ def with_sentences(
     return replace(query, sentences=facet_sentences(labels_of_paper, query.facet, facets=settings.facets))
 
 
-def plan_of(named: Columns, standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
+def plan_of(named: ByColumn, standing: Sequence[Assignment]) -> tuple[Assignment, ...]:
     """Assignments on record, followed by the new rows, person by person, in the order of time, else of the file.
 
     named: the rows under the names of this study.
@@ -328,7 +329,7 @@ def plan_of(named: Columns, standing: Sequence[Assignment]) -> tuple[Assignment,
     return (*standing, *new)
 
 
-def check_once(named: Columns, *, name: str) -> None:
+def check_once(named: ByColumn, *, name: str) -> None:
     """Raise InputError with each pair that one person has twice under two spellings of their name."""
     faults = Faults(name)
     for place, earlier in repeated(questions_of(named), named["line"]):
@@ -338,7 +339,7 @@ def check_once(named: Columns, *, name: str) -> None:
     faults.raise_if_any(hint="leave out one of the rows of each pair, or mark a repeated judgement with occasion 2")
 
 
-def check_adjudicated(named: Columns, plan: Iterable[Assignment], *, name: str) -> None:
+def check_adjudicated(named: ByColumn, plan: Iterable[Assignment], *, name: str) -> None:
     faults = Faults(name)
     places = list(compress(count(), named["adjudicates"]))
     judged = {assignment.pair for assignment in plan} if places else set()

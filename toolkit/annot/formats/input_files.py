@@ -12,11 +12,11 @@ import lzma
 import re
 import tomllib
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import resources
-from itertools import islice
+from itertools import compress, islice
 from json.encoder import encode_basestring, encode_basestring_ascii
 from pathlib import Path
 from types import NoneType
@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near, shown
-from annot.base.records import Columns, Gold
+from annot.base.records import Gold
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The one door for files that people give: their bytes, unpacked under a limit, and the encoding that these tell.
@@ -407,10 +407,28 @@ def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = 
     return [of_type.get(type(value), write)(value) for value in values]
 
 
+ByColumn = Mapping[str, Sequence[Any]]
+"""Table as the values of each field, in the order of the rows."""
+
+
+def chosen_rows(columns: ByColumn, chosen: Sequence[bool]) -> ByColumn:
+    """The rows for which `chosen` is true."""
+    if all(chosen):
+        return columns
+    if not any(chosen):
+        return {name: values[:0] for name, values in columns.items()}
+    return {name: list(compress(values, chosen)) for name, values in columns.items()}
+
+
+def first_places(values: Sequence[Hashable]) -> list[int]:
+    """Place at which each distinct value first comes, in order."""
+    return sorted(dict(zip(reversed(values), range(len(values) - 1, -1, -1), strict=True)).values())
+
+
 class ObjectColumn(Sequence[dict[str, Any]]):
     """Objects with the same keys, kept as columns: one is made when it is asked for."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: ByColumn) -> None:
         self.columns = columns
         self._length = len(next(iter(columns.values()), ()))
 
@@ -542,7 +560,7 @@ def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) ->
     def filled_rows() -> Iterator[list[str]]:
         nonlocal line
         for cells in source:
-            if any(map(str.strip, cells[len(headings) :])):
+            if len(cells) > len(headings) and any(map(str.strip, cells[len(headings) :])):
                 faults.add(
                     f"found {len(cells)} cells, expected {len(headings)}; quote a cell with a separator", line=line
                 )

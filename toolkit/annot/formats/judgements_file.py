@@ -21,9 +21,19 @@ from pydantic import ConfigDict, TypeAdapter
 
 from annot.base.errors import Faults, InputError, json_problem
 from annot.base.names import moment_of, near
-from annot.base.records import Adjudication, Columns, Decision, Judgement, Pool, chosen_rows, immutable
+from annot.base.records import Adjudication, Decision, Judgement, Pool, immutable
 from annot.formats.cleaning import without_direction
-from annot.formats.input_files import Strict, checked, decoded, json_lines, plain, read_objects, read_table
+from annot.formats.input_files import (
+    ByColumn,
+    Strict,
+    checked,
+    chosen_rows,
+    decoded,
+    json_lines,
+    plain,
+    read_objects,
+    read_table,
+)
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Judgements in files: those of other tools (CSV with a header, or JSON Lines), and our own as JSON Lines.
@@ -85,12 +95,12 @@ class FileJudgement:
     """The number of the assessor's account, if `assessor` is its address."""
 
 
-def columns_of(rows: Collection[FileJudgement]) -> Columns:
+def columns_of(rows: Collection[FileJudgement]) -> ByColumn:
     """The rows as columns, by the names of their fields."""
     return {name: list(map(attrgetter(name), rows)) for name in FileJudgement.__match_args__}
 
 
-def judgement_columns(**columns: Sequence[Any]) -> Columns:
+def judgement_columns(**columns: Sequence[Any]) -> ByColumn:
     """A column for each field of `FileJudgement`; those that are not given have its default."""
     number = len(columns["line"])
     return {field.name: columns.get(field.name) or [field.default] * number for field in fields_of(FileJudgement)}
@@ -104,7 +114,7 @@ def repeated(keys: Sequence[Hashable], lines: Sequence[int]) -> Iterator[tuple[i
             yield place, earlier
 
 
-def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale: Sequence[str]) -> Columns:
+def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale: Sequence[str]) -> ByColumn:
     """The judgements in the bytes of a file, in its order: a column for each field of `FileJudgement`.
 
     columns: the column of each field that the caller names; others are found by `NAMES`, those that are not required
@@ -117,7 +127,7 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     text = decoded(data)
     lines: Sequence[int] = ()
     rows: Sequence[Mapping[str, Any]] = ()
-    cells: Columns = {}
+    cells: ByColumn = {}
     if text.lstrip().startswith("["):
         faults.add("found a JSON array, expected one object per line")
     elif text.lstrip().startswith("{"):
@@ -204,10 +214,10 @@ def _readers(scale: Sequence[str]) -> dict[str, Reader]:
 def _judgements_of(
     lines: Sequence[int],
     rows: Sequence[Mapping[str, Any]],
-    cells: Columns,
+    cells: ByColumn,
     scale: Sequence[str],
     faults: Faults,
-) -> Columns:
+) -> ByColumn:
     """The rows by their cells in the column of each field, without those that have faults, which are added to
     `faults`."""
     columns: dict[str, Sequence[Any]] = {}
@@ -432,7 +442,7 @@ GIVEN = ("choices", "rating", "number", "taxonomy")
 
 def read_export(
     data: bytes, *, name: str, places: Mapping[str, str], grades: Mapping[str, int | None], scale: Sequence[str]
-) -> Columns:
+) -> ByColumn:
     """Every annotation of every task, by the time of its last change; drafts and predictions are no judgements.
 
     places: of `query` and `document`, the key of the task's data that holds the id; of `grade` and, if there is one, of
@@ -636,7 +646,7 @@ class _Seed(Strict):
 _SEEDS = TypeAdapter(list[_Seed])
 
 
-def read_relish(data: bytes, *, name: str) -> Columns:
+def read_relish(data: bytes, *, name: str) -> ByColumn:
     """The judgements in the bytes of RELISH's JSON: grade 2 for relevant, 1 for partial, 0 for irrelevant.
 
     Queries and documents are PubMed ids. The file does not say who judged: of a seed article that several people

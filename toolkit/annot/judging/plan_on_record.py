@@ -14,9 +14,10 @@ from sqlalchemy import func, select
 
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
-from annot.base.records import Assessor, Assignment, Columns, Query, Source, chosen_rows, grouped
+from annot.base.records import Assessor, Assignment, Query, Source, grouped
 from annot.corpus import query_sentences
 from annot.corpus.paper_ids import RowsByFile, rows_in_corpus
+from annot.formats.input_files import ByColumn, chosen_rows
 from annot.judging.planning import PlannedTogether, faults_of, overlaps, plan_lines
 from annot.judging.pool_samples import FrozenHashes, faults_of_sample
 from annot.judging.withdrawn import tasks_to_withdraw
@@ -244,7 +245,7 @@ class ImportedJudgements:
 
 def import_judgements(
     ws: Workspace,
-    rows: Columns,
+    rows: ByColumn,
     data: bytes,
     *,
     name: str,
@@ -313,7 +314,7 @@ def import_judgements(
     return _in_figures(named_rows, len(new), recorded, notes)
 
 
-def _pairs(rows: Columns, queries: Mapping[str, Query]) -> set[Pair]:
+def _pairs(rows: ByColumn, queries: Mapping[str, Query]) -> set[Pair]:
     """The pairs of the rows whose query is known."""
     pairs = {*zip(rows["query"], rows["document"], strict=True)}
     return {(queries[query].query_id, document) for query, document in pairs if query in queries}
@@ -331,7 +332,7 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
         raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
 
 
-def _refuse_unnamed(session: Session, rows: Columns, persons: Mapping[str, Assessor], *, name: str) -> None:
+def _refuse_unnamed(session: Session, rows: ByColumn, persons: Mapping[str, Assessor], *, name: str) -> None:
     """Raise InputError if rows without the name of an assessor, such as lines of qrels, would count as answers of a
     person whom an earlier file names, or the other way round: they would replace these answers."""
     judgement = JUDGEMENT_TABLE
@@ -359,7 +360,7 @@ def _is_unnamed(row: Mapping[str, Any]) -> bool:
     return row.keys() == {"grade"}
 
 
-def _record(session: Session, named: Columns, plan: tuple[Assignment, ...], ws: Workspace) -> RecordedCount:
+def _record(session: Session, named: ByColumn, plan: tuple[Assignment, ...], ws: Workspace) -> RecordedCount:
     recorded_at = moment_now()
     keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
     people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
@@ -381,18 +382,18 @@ def _record(session: Session, named: Columns, plan: tuple[Assignment, ...], ws: 
 
 
 OF_ANSWER = ("query_id", "grade", "comment", "judged_at", "annotation", "changed_at")
-"""Columns of a file that answers have under the same names."""
+"""ByColumn of a file that answers have under the same names."""
 
 
-def _sourced(named: Columns, person: str, same: Iterable[str]) -> dict[str, Sequence[Any]]:
-    """Columns of answers. person: name of the column of the person. same: the columns that keep their names."""
+def _sourced(named: ByColumn, person: str, same: Iterable[str]) -> dict[str, Sequence[Any]]:
+    """ByColumn of answers. person: name of the column of the person. same: the columns that keep their names."""
     names = {person: "person", "doc_id": "document", "lead_time": "seconds", "payload": "row"}
     columns = {new: named[old] for new, old in {**names, **{name: name for name in same}}.items()}
     return columns | {"source": [Source.FILE.value] * len(named["line"])}
 
 
 def _notes(
-    named: Columns, queries: Mapping[str, Query], persons: Mapping[str, Assessor], outside: int, earlier: int
+    named: ByColumn, queries: Mapping[str, Query], persons: Mapping[str, Assessor], outside: int, earlier: int
 ) -> Iterator[str]:
     """Notes on the import. outside: documents outside drawn pools. earlier: pairs on record that are left out now."""
     if earlier:
@@ -420,7 +421,7 @@ def _notes(
 
 
 def _in_figures(
-    named: Columns, new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
+    named: ByColumn, new_queries: int, recorded: RecordedCount, notes: tuple[str, ...]
 ) -> ImportedJudgements:
     counts = [not flags for flags in named["flags"]]
     judged = [not adjudicates for adjudicates in named["adjudicates"]]

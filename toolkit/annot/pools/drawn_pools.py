@@ -12,21 +12,9 @@ from typing import Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.names import counted, file_name, known_query, sha256_of
-from annot.base.records import (
-    CITED,
-    GROWN,
-    MANUAL,
-    Addition,
-    Advance,
-    Columns,
-    Draw,
-    Pool,
-    PoolEntry,
-    Query,
-    Ranking,
-    nested,
-)
+from annot.base.records import CITED, GROWN, MANUAL, Addition, Advance, Draw, Pool, PoolEntry, Query, Ranking, nested
 from annot.corpus.corpus_facts import papers_of
+from annot.formats.input_files import ByColumn
 from annot.formats.judgements_file import pool_lines
 from annot.formats.trec import rankings_sha256
 from annot.pools import admission, frozen_rankings
@@ -193,7 +181,7 @@ METHOD = "judged"
 
 
 def put_judged_pools(
-    session: Session, rows: Columns, queries: Mapping[str, Query], *, with_text: Collection[str]
+    session: Session, rows: ByColumn, queries: Mapping[str, Query], *, with_text: Collection[str]
 ) -> int:
     """Give each topic a pool of its rows' documents, in the order of the file; an existing pool gets the new ones at
     its end. A drawn pool does not change: returns the number of documents that are in no pool for that reason.

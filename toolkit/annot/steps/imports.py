@@ -13,10 +13,10 @@ from typing import Protocol
 from annot.base.errors import Faults, InputError, numbered
 from annot.base.names import check_name, counted
 from annot.base.plugins import PluginNames, loaded
-from annot.base.records import Columns, Query, first_places
+from annot.base.records import Query
 from annot.corpus import paper_ids, query_sentences
 from annot.formats import input_files, judgements_file, trec
-from annot.formats.input_files import content_of
+from annot.formats.input_files import ByColumn, content_of, first_places
 from annot.judging.plan_on_record import ImportedJudgements, import_judgements, refuse_other_work
 from annot.measuring.folds import as_splits
 from annot.pools.selection import topics_as_papers
@@ -261,7 +261,7 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
     return {name: {part: ids for part, ids in parts.items() if ids} for name, parts in splits.items()}
 
 
-def _together(rows_of: paper_ids.RowsByFile) -> Columns:
+def _together(rows_of: paper_ids.RowsByFile) -> ByColumn:
     """The rows of all files."""
     tables = list(rows_of.values())
     if len(tables) == 1:
@@ -269,7 +269,7 @@ def _together(rows_of: paper_ids.RowsByFile) -> Columns:
     return {name: [*chain.from_iterable(table[name] for table in tables)] for name in tables[0]}
 
 
-def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, Columns]:
+def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> dict[str, ByColumn]:
     """Grades of each file, by its name in messages."""
     check_name(form, FORMS, what="form of grades")
     check_files(files)
@@ -282,7 +282,7 @@ def _read(ws: Workspace, files: Sequence[Path], form: str, per_topic: int) -> di
     return {f"{file}{entries}": _rows(ws, file, form, per_topic) for file in files}
 
 
-def _check_grades(rows: Columns, grades: int, *, name: str) -> None:
+def _check_grades(rows: ByColumn, grades: int, *, name: str) -> None:
     faults = Faults(name)
     for place in first_places(rows["grade"]):
         grade, number = rows["grade"][place], rows["grade"].count(rows["grade"][place])
@@ -293,7 +293,7 @@ def _check_grades(rows: Columns, grades: int, *, name: str) -> None:
     faults.raise_if_any(hint="name the grades under [scale] in annot.toml, and remove pairs that were not judged")
 
 
-def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> Columns:
+def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> ByColumn:
     """The grades of one file. per_topic: how many papers a topic gives, for `treccovid-rf`."""
     if form == "relish":
         return judgements_file.read_relish(content_of(file, expected="RELISH's grades in JSON"), name=str(file))

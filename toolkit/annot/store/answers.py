@@ -24,18 +24,8 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, Text, and_, case, cast, func, null, select, true
 
-from annot.base.records import (
-    OLDER,
-    SUPERSEDED,
-    Adjudication,
-    Assignment,
-    Columns,
-    Judgement,
-    PairKey,
-    PairReturn,
-    grouped,
-)
-from annot.formats.input_files import json_objects, json_texts
+from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn, grouped
+from annot.formats.input_files import ByColumn, json_objects, json_texts
 from annot.store import models
 from annot.store.before_1 import link_of_guidelines
 from annot.store.models import Session, ShownOpinion, ShownOpinions
@@ -54,11 +44,11 @@ GONE = "gone from the server"
 """Beginning of the flag of a revision that records that an annotation was not found; the reason follows."""
 
 ORIGIN = ("source", "server", "annotation", "payload")
-"""Columns that are hashed with the fields of the record."""
+"""ByColumn that are hashed with the fields of the record."""
 BESIDE_CONTENT = ("account", "changed_at", "ruling", "shown_sha256", "recorded_at")
-"""Columns that make no new revision when they alone differ, and are not hashed with the content."""
+"""ByColumn that make no new revision when they alone differ, and are not hashed with the content."""
 LINKED = ("content_sha256", "revision", *BESIDE_CONTENT)
-"""Columns of a link in the chain of rows, besides the link before."""
+"""ByColumn of a link in the chain of rows, besides the link before."""
 
 
 class SourcedAnswer(NamedTuple, Generic[R]):
@@ -202,7 +192,7 @@ class Revisions(Generic[R]):
         written = self._append(session, lots)
         return RecordedCount(added, written - added, len(everything) - written)
 
-    def record_columns(self, session: Session, answers: Columns, *, recorded_at: str) -> RecordedCount:
+    def record_columns(self, session: Session, answers: ByColumn, *, recorded_at: str) -> RecordedCount:
         """Record answers that are given as columns, as `record` does.
 
         answers: the columns of the record and of `SourcedAnswer`; those that are left out have the default.
@@ -381,7 +371,7 @@ class Revisions(Generic[R]):
         elif previous != last:
             yield f"{table_name}: its last row is not the last one that was recorded"
 
-    def _append(self, session: Session, lots: Iterable[Columns]) -> int:
+    def _append(self, session: Session, lots: Iterable[ByColumn]) -> int:
         """Insert the rows after the existing ones, each with its link, as they are made; returns their number."""
         connection, ends, name = session.connection(), models.CHAIN_TABLE, self._rows.name
         length, last = self._end(connection)
@@ -444,7 +434,7 @@ class Revisions(Generic[R]):
             yield from zip(lot, zip(*columns, strict=True), hashes_of(self._columns, columns), strict=True)
 
     def _lots(self, session: Session) -> Iterator[dict[str, Sequence[Any]]]:
-        """Columns of all rows in the order recorded, some rows at a time."""
+        """ByColumn of all rows in the order recorded, some rows at a time."""
         number, last = self._rows.c.id, 0
         while columns := models.read_columns(
             session, select(self._rows).where(number > last).order_by(number).limit(models.AT_ONCE), shared=False
@@ -488,7 +478,7 @@ def _hash_of_whole_seconds(content: dict[str, Any]) -> str | None:
     return hashes_of([*whole], [[value] for value in whole.values()])[0]
 
 
-def _parts_of_links(columns: Columns) -> Iterable[tuple[str, ...]]:
+def _parts_of_links(columns: ByColumn) -> Iterable[tuple[str, ...]]:
     """JSON of the values that a link is made of besides the link before, row by row."""
     return zip(*(json_texts(columns[name]) for name in LINKED), strict=True)
 
@@ -571,7 +561,7 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
 
 
 def plain_answers(session: Session, names: Sequence[str]) -> list[Sequence[Any]] | None:
-    """Columns of all judgements, by pair, assessor and occasion; None if one has revisions or flags, or was given
+    """ByColumn of all judgements, by pair, assessor and occasion; None if one has revisions or flags, or was given
     twice."""
     judged = models.JUDGEMENT_TABLE.c
     is_special = (judged.revision > 1) | (cast(judged.flags, Text) != "[]")
