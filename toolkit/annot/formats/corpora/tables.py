@@ -259,8 +259,8 @@ def _columns_of_retraction(header: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The row's fields. An empty cell of a year or of an id is none; ids that are cited may be a list, or one text, with
-    spaces, semicolons, commas or bars between them; a year may be a number with a point, as pandas writes them, or in a
+    """The row's fields. An empty cell of a year or of an id is none. Ids that are cited may be a list, or one text with
+    spaces, semicolons, commas or bars between them. A year may be a number with a point, as pandas writes them, or in a
     date.
     """
     header = tuple(record)
