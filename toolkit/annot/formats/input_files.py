@@ -576,7 +576,7 @@ def read_table(text: str, faults: Faults, *, known_headings: Collection[str]) ->
     line = start + reader.line_num + 1
     columns: list[list[str]] = [[] for _ in headings]
     rows, texts = filled_rows(), dict[str, str]()
-    # Some rows at a time, and equal cells as one text: a large table takes a tenth of the memory.
+    # Some rows at a time, and equal cells as one text: most cells of a large table come many times.
     while lot := list(islice(rows, AT_ONCE)):
         for column, cells in zip(columns, zip(*lot, strict=True), strict=True):
             column += map(texts.setdefault, cells, cells)
