@@ -263,13 +263,7 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     spaces, semicolons, commas or bars between them. A year may be a number with a point, as pandas writes them, or in a
     date.
     """
-    header = tuple(record)
-    columns = fields_of_columns(header)
-    own = {name for name, field in columns.items() if field in IDS}
-    if own and not any(_text(record[name]) for name in own):
-        # A row without the table's own id has its DOI or another id, as a row of a table without such a column.
-        columns = fields_of_columns(tuple(name for name in header if name not in own))
-    fields = {field: _cell_or_none(record[name]) for name, field in columns.items()}
+    fields = {field: _cell_or_none(record[name]) for name, field in _fields_of_row(record).items()}
     if "year" in fields:
         # What is no year is counted as one that was left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
@@ -278,9 +272,19 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
             fields[name] = [cited for cited in _BETWEEN.split(cell) if cited]
     if fields.keys().isdisjoint(IDS):
         fields |= {kind: _text(fields[kind]) for kind in _ID_NAMES if kind in fields}
-    retraction = [str(record[name]).lower() for name in _columns_of_retraction(header)]
+    retraction = [str(record[name]).lower() for name in _columns_of_retraction(tuple(record))]
     retracted = any("retract" in text or text == "true" for text in retraction)
     return document(fields) | ({"retracted": True} if retracted else {})
+
+
+def _fields_of_row(record: Mapping[str, Any]) -> dict[str, str]:
+    """The field of each column. A row without the table's own id has its DOI or another id, as rows of other tables."""
+    header = tuple(record)
+    fields = fields_of_columns(header)
+    own_ids = {name for name, field in fields.items() if field in IDS}
+    if own_ids and not any(_text(record[name]) for name in own_ids):
+        return fields_of_columns(tuple(name for name in header if name not in own_ids))
+    return fields
 
 
 def _cell_or_none(cell: Any) -> Any:
