@@ -91,7 +91,7 @@ class ByPlace:
     def final(ws: Workspace) -> dict[tuple[str, str], int]:
         """The final grade of each pair, all four."""
         with ws.reading() as session:
-            pairs = sorted(one.asked.pair for one in people.read_assignments(session, "a1"))
+            pairs = sorted(one.pair_key.pair for one in people.read_assignments(session, "a1"))
         return {pair: at % 4 for at, pair in enumerate(pairs)}
 
     def judged(self, ws: Workspace) -> None:
@@ -141,7 +141,7 @@ class Simulated:
             for at, one in enumerate(planned, start=self.first_id):
                 asked = known[one.query_id]
                 answer = cast[one.assessor].judge(
-                    *one.asked,
+                    *one.pair_key,
                     relevance=latent_relevance(asked.topic_id, asked.facet, one.doc_id, truth),
                     seed=SEED,
                     reasons=("not readable", "not enough context"),
@@ -172,7 +172,9 @@ class Simulated:
                     account_id=user,
                 )
                 projects.set_remote_project(session, project.project, user)
-                tasks = {one.asked: at for at, one in enumerate(planned, start=self.first_id) if one.assessor == name}
+                tasks = {
+                    one.pair_key: at for at, one in enumerate(planned, start=self.first_id) if one.assessor == name
+                }
                 projects.record_tasks(session, project.project, tasks)
             JUDGEMENTS.record(session, given, recorded_at=self.pulled_at)
 

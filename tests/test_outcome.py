@@ -142,7 +142,7 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
         with store.read() as session:
             agreed = next(one for one in outcome_of(session, judged.settings).decisions if one.origin == "agreed")
             pair = (agreed.query_id, agreed.doc_id)
-            first = next(one for one in JUDGEMENTS.read(session) if one.record.asked[:2] == pair)
+            first = next(one for one in JUDGEMENTS.read(session) if one.record.pair_key[:2] == pair)
         assert first.record.grade == agreed.grade
         later = replace(
             first.record,

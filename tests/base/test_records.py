@@ -40,11 +40,11 @@ def test_a_grade_or_a_reason_counts_if_nothing_speaks_against_it(
 
 
 def test_what_a_person_is_asked_is_a_pair_on_an_occasion() -> None:
-    assert Judgement("q", "d", "a1", 1).asked == PairKey("q", "d", 1)
-    assert Assignment("q", "d", "a1", 7).asked == PairKey("q", "d")
-    assert Assignment("q", "d", "a1", 7, 2).asked == ("q", "d", 2)
-    assert PairReturn("q", "d", "a1", 3, "why", "2031").asked.pair == ("q", "d")
-    assert Adjudication("q", "d", "j1", 1, "shown", ()).asked == ("q", "d", 1)
+    assert Judgement("q", "d", "a1", 1).pair_key == PairKey("q", "d", 1)
+    assert Assignment("q", "d", "a1", 7).pair_key == PairKey("q", "d")
+    assert Assignment("q", "d", "a1", 7, 2).pair_key == ("q", "d", 2)
+    assert PairReturn("q", "d", "a1", 3, "why", "2031").pair_key.pair == ("q", "d")
+    assert Adjudication("q", "d", "j1", 1, "shown", ()).pair_key == ("q", "d", 1)
     assert Decision("q", "d", 1, "agreed").pair == ("q", "d")
 
 

@@ -139,7 +139,9 @@ def test_grades_that_are_older_than_the_judgements_are_found_down_to_the_release
     annot_done("release", "out", "--draft", "--licence", "CC0-1.0", folder=folder)
     pair, assessor = accepted(folder)
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        (line,) = [one for one in JUDGEMENTS.lines(session, person=assessor) if one.current.record.asked.pair == pair]
+        (line,) = [
+            one for one in JUDGEMENTS.lines(session, person=assessor) if one.current.record.pair_key.pair == pair
+        ]
         JUDGEMENTS.withdraw(session, [(line.current, "a test")], recorded_at="2031-01-01T00:00:00Z")
     (found,) = annot("check", "files", "--release", "out", folder=folder).stdout.splitlines()
     assert found.startswith("exports/qrels.txt: does not follow from the judgements on record; run `annot qrels`")

@@ -29,7 +29,8 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_store(ws.database_url) as store, store.read() as session:
         plan = people.read_assignments(session)
     record(
-        ws, (Judgement(*one.asked.pair, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion) for one in plan)
+        ws,
+        (Judgement(*one.pair_key.pair, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion) for one in plan),
     )
     advance(DEMO, folder, after="settled", to="measured")
     # What is added after the draw is not what the pools follow from.

@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 def pairs_of(folder: Path) -> set[tuple[str, str]]:
     with open_store(Workspace.open(folder).database_url) as store, store.read() as session:
-        return {one.asked.pair for one in people.read_assignments(session)}
+        return {one.pair_key.pair for one in people.read_assignments(session)}
 
 
 def send_all(folder: Path, *, but: Callable[[PairKey], bool] = lambda asked: False) -> None:
@@ -47,7 +47,7 @@ def send_all(folder: Path, *, but: Callable[[PairKey], bool] = lambda asked: Fal
                 session, round="judge", assessor=name, server="s", url="u", version="1", account_id=at
             )
             projects.set_remote_project(session, project.project, at + 1)
-            asked = [one.asked for one in people.read_assignments(session, name) if not but(one.asked)]
+            asked = [one.pair_key for one in people.read_assignments(session, name) if not but(one.pair_key)]
             projects.record_tasks(session, project.project, {one: place for place, one in enumerate(asked)})
 
 

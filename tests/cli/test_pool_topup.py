@@ -56,15 +56,15 @@ def write_run(path: Path, rankings: dict[str, list[str]]) -> None:
 def judge_the_rest(folder: Path) -> set[tuple[str, str]]:
     """Everyone gives what is planned and not judged yet the grade of its id's last figure; returns these pairs."""
     with open_store(Workspace.open(folder).database_url) as store, store.begin() as session:
-        judged = {(one.asked, one.assessor) for one in JUDGEMENTS.records(session)}
-        new = [one for one in people.read_assignments(session) if (one.asked, one.assessor) not in judged]
+        judged = {(one.pair_key, one.assessor) for one in JUDGEMENTS.records(session)}
+        new = [one for one in people.read_assignments(session) if (one.pair_key, one.assessor) not in judged]
         given = [
             Judgement(one.query_id, one.doc_id, one.assessor, int(one.doc_id[-1]) % 4, occasion=one.occasion)
             for one in new
         ]
         sourced = [SourcedJudgement(one, "label-studio", f"new-{at}", None) for at, one in enumerate(given)]
         JUDGEMENTS.record(session, sourced, recorded_at="2031-01-01T00:00:00Z")
-    return {one.asked.pair for one in new}
+    return {one.pair_key.pair for one in new}
 
 
 def test_only_what_the_pools_lack_of_its_best_is_added_and_nothing_that_was_there_changes(

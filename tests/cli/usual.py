@@ -177,7 +177,7 @@ def with_one_withdrawn(folder: Path) -> None:
         (line,) = [
             line
             for line in JUDGEMENTS.lines(session, person="a1")
-            if line.current.record.asked == ("fic0407-background", "fic0101", 1)
+            if line.current.record.pair_key == ("fic0407-background", "fic0101", 1)
         ]
         JUDGEMENTS.withdraw(session, [(line.current, "its task was deleted")], recorded_at="2031-01-01T00:00:00Z")
 

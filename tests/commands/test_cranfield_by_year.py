@@ -41,11 +41,11 @@ def read(shared: Path) -> tuple[dict[str, dict[str, int]], list[dict[str, str]],
 def judge(ws: Workspace, grades: dict[str, dict[str, int]]) -> None:
     """Everyone gives each planned pair the grade that Cranfield has, and 0 to all others."""
     with ws.writing() as session:
-        answered = {judgement.asked: judgement for judgement in JUDGEMENTS.records(session)}
+        answered = {judgement.pair_key: judgement for judgement in JUDGEMENTS.records(session)}
         given = [
             Judgement(one.query_id, one.doc_id, one.assessor, grades.get(one.query_id, {}).get(one.doc_id, 0))
             for one in read_assignments(session)
-            if one.asked not in answered
+            if one.pair_key not in answered
         ]
         JUDGEMENTS.record(session, [SourcedJudgement(one, "label-studio", "", {}) for one in given], recorded_at="2031")
 

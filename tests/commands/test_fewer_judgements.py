@@ -39,7 +39,7 @@ def half(ws: Workspace) -> Workspace:
                 version="1.23.2",
                 account_id=at,
             )
-            own = [one.asked for one in plan if one.assessor == name]
+            own = [one.pair_key for one in plan if one.assessor == name]
             projects.record_tasks(session, project.project, {asked: n for n, asked in enumerate(own, start=1)})
     return ws
 
@@ -149,5 +149,5 @@ def test_pairs_taken_with_fewer_judgements_are_counted_on_every_page(
     assert (status["incomplete"], status["accepted"]) == (20, 0)
     with open_store(half.database_url) as store, store.read() as session:
         assert {PairKey(*pair.split()) for pair in SINGLE} == {
-            one.asked for one in people.read_assignments(session, "a3")
+            one.pair_key for one in people.read_assignments(session, "a3")
         }

@@ -64,7 +64,9 @@ def sent(ws: Workspace, round: StoredRound, name: str) -> None:
         )
         projects.set_remote_project(session, made.project, {"a1": 71, "j1": 75}[name])
         if round == "adjudicate":
-            open_pairs = [one.asked for one in people.read_assignments(session, "a1") if one.doc_id in ("d08", "d09")]
+            open_pairs = [
+                one.pair_key for one in people.read_assignments(session, "a1") if one.doc_id in ("d08", "d09")
+            ]
             projects.record_tasks(session, made.project, {asked: at for at, asked in enumerate(open_pairs, start=1)})
 
 

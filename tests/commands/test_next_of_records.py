@@ -27,7 +27,7 @@ def send(ws: Workspace) -> None:
             where = {"server": "1 of 2031", "url": "http://studio.judges.example:8080", "version": "1.23.2"}
             project = projects.open_project(session, round="judge", assessor=name, account_id=at, **where)
             projects.set_remote_project(session, project.project, at)
-            own = [one.asked for one in people.read_assignments(session, name)]
+            own = [one.pair_key for one in people.read_assignments(session, name)]
             projects.record_tasks(session, project.project, {asked: n for n, asked in enumerate(own, start=1)})
     pushed(ws)
 

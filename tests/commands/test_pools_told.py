@@ -28,7 +28,7 @@ def drawn(ws: Workspace, annot: Callable[..., Result]) -> None:
     advance(ANN_AND_BOB, ws.root, after="pooled", to="planned")
     with ws.reading() as session:
         plan = people.read_assignments(session)
-    record(ws, (Judgement(*one.asked.pair, one.assessor, 1, occasion=one.occasion) for one in plan))
+    record(ws, (Judgement(*one.pair_key.pair, one.assessor, 1, occasion=one.occasion) for one in plan))
 
 
 def done(*words: str, by: Callable[..., Result]) -> Result:

@@ -39,7 +39,7 @@ def line(
 
 def reading(number: int = 7, *flags: str, created: str = FIRST, changed: str = CHANGED) -> ReadAnnotation:
     return ReadAnnotation(
-        asked=ASKED, grade=2, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=created,
+        pair_key=ASKED, grade=2, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=created,
         changed_at=changed, account=7, flags=flags, payload={"id": number},
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ def reading(
     ]
     moment = f"2031-01-01T{changed}:00:00.000000Z"
     return ReadAnnotation(
-        asked=asked, grade=None, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=moment,
+        pair_key=asked, grade=None, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=moment,
         changed_at=moment, account=1, flags=tuple(flags),
         payload={"id": number, "updated_at": moment, "result": regions},
     )  # fmt: skip

@@ -37,7 +37,7 @@ def asked(ws: Workspace, round: Any, person: str) -> set[tuple[str, str, int]]:
 
 def test_an_assessor_has_the_plan_and_what_was_returned_and_hidden_gold(ws: Workspace) -> None:
     with ws.reading() as session:
-        plan = {tuple(one.asked) for one in people.read_assignments(session, "a1")}
+        plan = {tuple(one.pair_key) for one in people.read_assignments(session, "a1")}
     assert len(plan) == 40
     assert asked(ws, "judge", "a1") == plan | {(P1, "d00", 3), (P1, "d00", 4), (P2, "d99", 1)}
     assert asked(ws, "judge", "a2") == plan

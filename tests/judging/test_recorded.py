@@ -54,7 +54,7 @@ def project(ws: Workspace, round: StoredRound, *asked: PairKey, name: str = "a1"
 
 def reading(asked: PairKey, number: int, *flags: str, grade: int = 2, changed: str = FIRST) -> ReadAnnotation:
     return ReadAnnotation(
-        asked=asked, grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=FIRST,
+        pair_key=asked, grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None, created_at=FIRST,
         changed_at=changed, account=3, flags=flags, payload={"id": number},
     )  # fmt: skip
 
@@ -131,8 +131,8 @@ def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) 
     done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), RoundOptions())
     assert counts(done.assessors[0]) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
     with ws.reading() as session:
-        assert [one.record.asked for one in trials.read_answers(session, "hidden-gold")] == [gold]
-        assert [one.asked for one in JUDGEMENTS.records(session)] == [D0]
+        assert [one.record.pair_key for one in trials.read_answers(session, "hidden-gold")] == [gold]
+        assert [one.pair_key for one in JUDGEMENTS.records(session)] == [D0]
 
 
 class Server:
@@ -205,7 +205,7 @@ def test_what_was_seen_is_asked_for_again_only_once_it_has_changed(ws: Workspace
     assert pulled(ws, server, seen=seen) == []
     server.tasks = (server.tasks[0], task(D1, 2, answer=12, changed=LATER))
     (changed,) = pulled(ws, server, seen=seen)
-    assert (changed.tasks, [one.asked for one in changed.readings], changed.lost) == (1, [D1], ())
+    assert (changed.tasks, [one.pair_key for one in changed.readings], changed.lost) == (1, [D1], ())
     assert server.asked[-1] == [2]
     server.tasks = (*server.tasks, task(D2, 3))
     (again,) = pulled(ws, server, seen=seen)
@@ -242,7 +242,7 @@ def test_an_answer_that_was_deleted_since_is_missed_where_its_task_has_changed(w
     pulled(ws, server, seen=seen)
     server.tasks = (server.tasks[0], task(D1, 2, changed=LATER))
     (found,) = pulled(ws, server, seen=seen)
-    assert [line.record.asked for line, _ in found.lost] == [D1]
+    assert [line.record.pair_key for line, _ in found.lost] == [D1]
 
 
 def test_an_account_that_is_not_on_record_is_looked_up_by_the_address(ws: Workspace) -> None:

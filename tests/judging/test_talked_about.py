@@ -43,7 +43,11 @@ def test_of_two_grades_the_lower_is_first_whatever_is_written() -> None:
 )
 def test_a_hidden_repeat_is_kept_out_until_it_is_answered(occasion: int, answered: bool, held_back: bool) -> None:
     assigned = Assignment("q", "d", "a1", 1, occasion)
-    given = {("a1", assigned.asked)} if answered else {("a2", assigned.asked), ("a1", PairKey("q", "other", occasion))}
+    given = (
+        {("a1", assigned.pair_key)}
+        if answered
+        else {("a2", assigned.pair_key), ("a1", PairKey("q", "other", occasion))}
+    )
     outcome = SimpleNamespace(answered=given, returned=())
     snapshot: Any = SimpleNamespace(outcome=outcome, assignments=[assigned])
     assert comments.asked_again(snapshot) == ({("q", "d")} if held_back else set())
@@ -52,7 +56,7 @@ def test_a_hidden_repeat_is_kept_out_until_it_is_answered(occasion: int, answere
 @pytest.mark.parametrize("answered", [False, True])
 def test_a_returned_pair_is_kept_out_until_it_is_answered(*, answered: bool) -> None:
     back = PairReturn("q", "d", "a1", 3, "Look again.", EARLY)
-    given = {("a1", back.asked)} if answered else {("a2", back.asked)}
+    given = {("a1", back.pair_key)} if answered else {("a2", back.pair_key)}
     snapshot: Any = SimpleNamespace(outcome=SimpleNamespace(answered=given, returned=[back]), assignments=[])
     assert comments.asked_again(snapshot) == (set() if answered else {("q", "d")})
 

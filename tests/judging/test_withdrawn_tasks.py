@@ -230,7 +230,7 @@ def test_late_answers_are_given_back_and_the_plan_is_written_if_it_changed(ws: W
         "a1: 1 task answered after others had begun; the others' answers count",
     )
     with ws.reading() as session:
-        assert [(one.assessor, one.asked) for one in people.read_assignments(session)] == [("a1", D2), ("a2", D0)]
+        assert [(one.assessor, one.pair_key) for one in people.read_assignments(session)] == [("a1", D2), ("a2", D0)]
     file = ws.pools / "plan.jsonl"
     assert len(file.read_text(encoding="utf-8").splitlines()) == 2
     file.unlink()

@@ -341,7 +341,7 @@ def stored(studio: Studio, project: int) -> list[ReadAnnotation]:
         return [
             r
             for t in pulled
-            for r in read_task(t.annotations, asked=PairKey("q", "d"), grades=range(4), accounts=[account])
+            for r in read_task(t.annotations, pair_key=PairKey("q", "d"), grades=range(4), accounts=[account])
         ]
 
 

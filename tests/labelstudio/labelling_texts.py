@@ -65,7 +65,7 @@ def task(
     by_label = tuple(index for index, label in enumerate(query.labels or ()) if label in FACETS[facet])
     query_id = f"fic1-{facet}"
     return judge_task(
-        asked=PairKey(query_id, f"fic{100 + number}"),
+        question=PairKey(query_id, f"fic{100 + number}"),
         query=Query(query_id, "fic1", facet, by_label if query_sentences is None else query_sentences),
         topic=query,
         document=candidate,

@@ -74,7 +74,7 @@ def release_tasks(folder: Path) -> list[dict[str, Any]]:
             for place, doc_id in enumerate(documents, start=1):
                 tasks.append(
                     judge_task(
-                        asked=PairKey(query_id, doc_id),
+                        question=PairKey(query_id, doc_id),
                         query=queries.get(query_id) or Query(query_id, pool.topic_id, facet, by_label),
                         topic=paper,
                         document=papers[doc_id],

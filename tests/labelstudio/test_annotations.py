@@ -39,7 +39,7 @@ def reason(value: str) -> dict[str, Any]:
 
 
 def read(result: Any, **more: Any) -> Any:
-    return read_annotation(annotation(result, **more), asked=ASKED, grades=GRADES, accounts=[ANN])
+    return read_annotation(annotation(result, **more), pair_key=ASKED, grades=GRADES, accounts=[ANN])
 
 
 @pytest.mark.parametrize("grade", GRADES)
@@ -104,27 +104,27 @@ BEFORE = SourcedAnswer(
 @pytest.mark.parametrize("account", [5, ANN, None, {"id": 5}])
 def test_an_answer_on_record_is_the_persons_whatever_became_of_the_account(account: Any) -> None:
     payload = annotation([rating("2")], completed_by=account, updated_by=None)
-    reading = read_annotation(payload, asked=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    reading = read_annotation(payload, pair_key=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
     assert (reading.grade, reading.flags, reading.account) == (2, (), ANN if account == ANN else 5)
 
 
 def test_an_annotation_that_only_has_the_number_of_one_on_record_is_a_strangers() -> None:
     payload = annotation([rating("2")], completed_by=5, created_at="2026-11-22T10:00:00.000000Z", updated_by=None)
-    reading = read_annotation(payload, asked=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    reading = read_annotation(payload, pair_key=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
     assert reading.flags == (f"by account 5, planned for account {ANN}",)
 
 
 def test_a_person_who_edits_by_their_new_account_is_no_somebody_else() -> None:
     payload = annotation([rating("2")], completed_by=5, updated_by=ANN)
-    assert read_annotation(payload, asked=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE).flags == ()
+    assert read_annotation(payload, pair_key=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE).flags == ()
     stranger = {**payload, "updated_by": 9}
-    reading = read_annotation(stranger, asked=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    reading = read_annotation(stranger, pair_key=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
     assert reading.flags == ("last changed by account 9, not by its author",)
 
 
 def test_an_earlier_state_than_the_one_on_record_does_not_count() -> None:
     payload = annotation([rating("2")], completed_by=5, updated_by=5, updated_at="2026-11-21T10:00:04.000000Z")
-    reading = read_annotation(payload, asked=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
+    reading = read_annotation(payload, pair_key=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
     assert reading.flags == ("older than the answer on record",)
 
 
@@ -157,7 +157,7 @@ def test_the_counted_annotation_supersedes_the_earlier() -> None:
     early = annotation([rating("1")], id=1, updated_at="2026-11-21T10:00:00Z")
     late = annotation([rating("3")], id=2, updated_at="2026-11-21T11:00:00Z")
     skipped = annotation([], id=3, updated_at="2026-11-21T12:00:00Z", was_cancelled=True)
-    readings = read_task((late, skipped, early), asked=ASKED, grades=GRADES, accounts=[ANN])
+    readings = read_task((late, skipped, early), pair_key=ASKED, grades=GRADES, accounts=[ANN])
     assert [reading.grade for reading in readings if not reading.flags] == [3]
     assert readings[0].flags == ("superseded by annotation 2",)
     assert len(readings) == 3

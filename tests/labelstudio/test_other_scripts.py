@@ -84,7 +84,7 @@ def pairs(language: str, *, whole: bool) -> list[dict[str, Any]]:
         topic = Topic("T1", title, sentences[0], sentences[1])
     return [
         judge_task(
-            asked=PairKey("q", f"d{number}"),
+            question=PairKey("q", f"d{number}"),
             query=Query("q", "p", WHOLE if whole else "method", () if whole else (2, 3)),
             topic=topic,
             document=Paper(f"d{number}", title, sentences * 3, labels=MARKS * 3),

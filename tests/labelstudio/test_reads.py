@@ -32,7 +32,7 @@ def test_a_side_reads_as_the_text_that_it_was_made_of(
         for name, (title, sentences) in (("p", topic), ("d", document))
     ]
     task = judge_task(
-        asked=PairKey("p-method", "d"),
+        question=PairKey("p-method", "d"),
         query=Query("p-method", "p", "method", (0,)),
         topic=papers[0],
         document=papers[1],

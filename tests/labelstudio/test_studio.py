@@ -96,7 +96,8 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         assert sum(len(pulled_task.annotations) for pulled_task in pulled) == 5
         assert [pulled_task.key for pulled_task in pulled] == PAIRS
         readings = [
-            read_task(t.annotations, asked=PairKey("q", "d"), grades=range(4), accounts=[ann.user_id]) for t in pulled
+            read_task(t.annotations, pair_key=PairKey("q", "d"), grades=range(4), accounts=[ann.user_id])
+            for t in pulled
         ]
         kept = [reading for on_task in readings for reading in on_task if not reading.flags]
         assert [(r.grade, r.cannot_judge, r.comment, r.lead_time) for r in kept] == [
@@ -113,7 +114,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         later = {pulled_task.key: pulled_task for pulled_task in gateway.pull(project)}
         assert list(later) == PAIRS
         revised = read_task(
-            later[PAIRS[0]].annotations, asked=PairKey("q", "d"), grades=range(4), accounts=[ann.user_id]
+            later[PAIRS[0]].annotations, pair_key=PairKey("q", "d"), grades=range(4), accounts=[ann.user_id]
         )
         assert [r.grade for r in revised if not r.flags] == [2]
         assert later[PAIRS[3]].annotations == ()

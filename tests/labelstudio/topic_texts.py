@@ -30,7 +30,7 @@ def whole_task(
 ) -> dict[str, Any]:
     """The judging task of document `number`."""
     return judge_task(
-        asked=PairKey("T1", f"d{number}"),
+        question=PairKey("T1", f"d{number}"),
         query=Query("T1", "T1", WHOLE, ()),
         topic=topic,
         document=document,

@@ -75,7 +75,7 @@ def test_the_quoted_text_is_what_the_screen_shows(ws: Workspace) -> None:
 def test_a_topic_is_quoted_with_all_that_its_reader_can_unfold(opened: bool) -> None:
     topic = Topic("T1", "Bees & hives", "Why do bees\n\nleave?", "Relevant: swarms.\n\nNot relevant: wasps.")
     task = judge_task(
-        asked=PairKey("q", "d"),
+        question=PairKey("q", "d"),
         query=Query("q", "T1", "whole", ()),
         topic=topic,
         document=Paper("d", "", ("One.",)),

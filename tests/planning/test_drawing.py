@@ -124,10 +124,10 @@ def test_a_repeat_comes_in_the_other_half_behind_many_others(sizes: list[int], r
     for name in ("a1", "a2"):
         mine = sorted((one for one in plan if one.assessor == name), key=lambda one: one.position)
         assert [one.position for one in mine] == list(range(1, len(mine) + 1))
-        assert len({one.asked for one in mine}) == len(mine)
-        first = {one.asked.pair: one.position for one in mine if one.occasion == 1}
+        assert len({one.pair_key for one in mine}) == len(mine)
+        first = {one.pair_key.pair: one.position for one in mine if one.occasion == 1}
         assert sorted(first) == sorted((query, doc) for query, docs in documents.items() for doc in docs)
-        again = {one.asked.pair: one.position for one in mine if one.occasion == 2}
+        again = {one.pair_key.pair: one.position for one in mine if one.occasion == 2}
         assert not again or sum(sizes) >= FEWEST_FOR_REPEATS == 42
         for pair, position in again.items():
             assert first[pair] <= len(mine) / 2 < position

@@ -55,7 +55,7 @@ def test_whoever_leaves_whenever_the_plan_stays_sound(
 ) -> None:
     plan = drawn(sizes, PEOPLE[:4], assignment=assignment, repeats=repeats, seed=seed)
     mine = sorted((one for one in plan if one.assessor == "a4"), key=lambda one: one.position)
-    answered = {one.asked for one in mine[: round(done * len(mine))]}
+    answered = {one.pair_key for one in mine[: round(done * len(mine))]}
     assert not faults(plan, sizes)
     left = hand_on(
         plan,
@@ -70,22 +70,22 @@ def test_whoever_leaves_whenever_the_plan_stays_sound(
     )
     assert not faults(left.plan, sizes, left="a4", answered={("a4", asked) for asked in answered})
     # What was answered stays with who answered it; nobody else loses anything or changes order.
-    assert {one.asked for one in left.plan if one.assessor == "a4"} == answered
+    assert {one.pair_key for one in left.plan if one.assessor == "a4"} == answered
     for name in PEOPLE[:3]:
-        before = [one.asked for one in sorted(plan, key=lambda one: one.position) if one.assessor == name]
-        after = [one.asked for one in sorted(left.plan, key=lambda one: one.position) if one.assessor == name]
+        before = [one.pair_key for one in sorted(plan, key=lambda one: one.position) if one.assessor == name]
+        after = [one.pair_key for one in sorted(left.plan, key=lambda one: one.position) if one.assessor == name]
         assert after[: len(before)] == before
-    open_pairs = [one.asked.pair for one in mine if one.occasion == 1 and one.asked not in answered]
+    open_pairs = [one.pair_key.pair for one in mine if one.occasion == 1 and one.pair_key not in answered]
     assert [*left.moved] == open_pairs
     assert None not in left.moved.values()
     if successor == "a5":
         # A newcomer has none of the pairs: all go there, in the leaver's order.
         assert {*left.moved.values()} <= {"a5"}
         theirs = sorted((one for one in left.plan if one.assessor == "a5"), key=lambda one: one.position)
-        assert [one.asked.pair for one in theirs if one.occasion == 1] == open_pairs
+        assert [one.pair_key.pair for one in theirs if one.occasion == 1] == open_pairs
         for one in theirs:
             if one.occasion == 2:
-                first = next(other.position for other in theirs if other.asked == PairKey(*one.asked.pair))
+                first = next(other.position for other in theirs if other.pair_key == PairKey(*one.pair_key.pair))
                 assert one.position - first > FEWEST_BETWEEN
     # The same again finds nothing to do.
     again = hand_on(
@@ -132,12 +132,12 @@ def test_what_was_answered_meanwhile_goes_back_unless_somebody_has_begun_with_it
     left = hand_on(
         plan, leaver="a2", answered=(), successor="a3", others=[], together=True, open_loads={}, shares={}, barred={}
     )
-    first, second = [one.asked for one in sorted(plan, key=lambda one: one.position) if one.assessor == "a2"][:2]
-    bound = {("a1", one.asked) for one in plan if one.assessor == "a1"}
+    first, second = [one.pair_key for one in sorted(plan, key=lambda one: one.position) if one.assessor == "a2"][:2]
+    bound = {("a1", one.pair_key) for one in plan if one.assessor == "a1"}
     back, returned = give_back(left.plan, assessor="a2", answered={first, second}, per_pair=2, bound=bound)
     assert set(returned) == {first, second}
     assert not faults(back, sizes, left="a2", answered={("a2", first), ("a2", second)})
-    assert {one.asked for one in back if one.assessor == "a2"} == {first, second}
+    assert {one.pair_key for one in back if one.assessor == "a2"} == {first, second}
     # Whatever somebody was sent stays with them.
     begun = {*bound, ("a3", first)}
     back, returned = give_back(left.plan, assessor="a2", answered={first, second}, per_pair=2, bound=begun)
@@ -241,7 +241,7 @@ def handed_on(
 
 
 def of(plan: Sequence[Assignment], name: str) -> list[tuple[str, str, int]]:
-    return [tuple(one.asked) for one in plan if one.assessor == name]
+    return [tuple(one.pair_key) for one in plan if one.assessor == name]
 
 
 def test_all_open_pairs_of_a_query_go_to_one_person_the_largest_query_first() -> None:

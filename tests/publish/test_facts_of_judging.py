@@ -173,7 +173,7 @@ def test_returned_pairs_with_another_grade_are_changes() -> None:
         )
     )
     assert (found["returned"], found["returned_changed"]) == (3, 1)
-    assert back[0].asked == PairKey("q1", "d1", 2)
+    assert back[0].pair_key == PairKey("q1", "d1", 2)
 
 
 def test_repeats_are_those_with_two_grades_and_flags_lose_their_ids() -> None:

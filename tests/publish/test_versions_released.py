@@ -52,11 +52,11 @@ def begin(ws: Workspace, version: str, *names: str) -> None:
 def judge(ws: Workspace) -> None:
     """Everyone gives each new pair the grade that its id has, and runs are made anew."""
     with ws.writing() as session:
-        answered = {judgement.asked for judgement in JUDGEMENTS.records(session)}
+        answered = {judgement.pair_key for judgement in JUDGEMENTS.records(session)}
         new = [
             Judgement(row.query_id, row.doc_id, row.assessor, len(row.query_id + row.doc_id) % 3, occasion=row.occasion)
             for row in read_assignments(session)
-            if row.asked not in answered
+            if row.pair_key not in answered
         ]
         answers = [SourcedJudgement(judgement, "label-studio", "", {}) for judgement in new]
         JUDGEMENTS.record(session, answers, recorded_at="2031-01-01T00:00:00+00:00")

@@ -31,7 +31,7 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     judging = simulated_people.judging_people(ws, seed=whole_way.SEED, truth=truth)
     with ws.reading() as session:
         planned = people.read_assignments(session)
-    record(ws, (judgement(one.assessor, one.asked, judging[one.assessor]) for one in planned))
+    record(ws, (judgement(one.assessor, one.pair_key, judging[one.assessor]) for one in planned))
     ((adjudicator, respond),) = simulated_people.settling_people(ws, seed=whole_way.SEED, truth=truth).items()
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)

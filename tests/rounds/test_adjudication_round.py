@@ -105,7 +105,7 @@ def test_a_settled_pair_that_is_returned_is_open_again_and_settled_anew(settled:
     settled.push()
     settled.studio.now = settled.studio.now.replace(year=settled.studio.now.year + 1)
     (again,) = settled.outcome.returned
-    settled.judge("a1", {pair: 0}, occasion=again.asked.occasion)
+    settled.judge("a1", {pair: 0}, occasion=again.pair_key.occasion)
     settled.pull()
     assert settled.outcome.reopened == {pair: 1}
     assert settled.outcome.open == (pair,)

@@ -39,11 +39,11 @@ def test_an_answer_that_was_withdrawn_or_counts_on_is_listed_with_why(sent: Worl
         (line,) = lines_withdrawn(session, "assessor")
         assert line.answer is not None
         assert line.answer.payload is None
-    assert (one.asked, one.assessor, one.role, one.grade, one.counts) == (PairKey(*first), "a1", "assessor", 2, True)
+    assert (one.pair_key, one.assessor, one.role, one.grade, one.counts) == (PairKey(*first), "a1", "assessor", 2, True)
     sent.pull(accept_deletions=True)
     sent.studio.delete_annotation(made[second])
     sent.studio.annotate(sent.tasks("a1")[pair_key(*second)], result(1), email=PEOPLE["a1"])
     sent.pull()
     with sent.ws.reading() as session:
-        assert [(one.asked, one.counts) for one in withdrawn_of(session)] == [(PairKey(*first), False)]
+        assert [(one.pair_key, one.counts) for one in withdrawn_of(session)] == [(PairKey(*first), False)]
     assert [one.grade for one in sent.outcome.judgements if one.pair == third] == [2]

@@ -127,7 +127,7 @@ def test_which_gold_grades_can_be_seen_is_noted_before_they_are_sent(planned: Wo
 
 def reading(pair: tuple[str, str], grade: int) -> ReadAnnotation:
     return ReadAnnotation(
-        asked=PairKey(*pair), grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None,
+        pair_key=PairKey(*pair), grade=grade, cannot_judge=None, comment=None, settled_by=None, lead_time=None,
         created_at=RECORDED, changed_at=RECORDED, account=7, flags=(), payload={"id": 1},
     )  # fmt: skip
 

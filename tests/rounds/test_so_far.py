@@ -192,7 +192,7 @@ def test_a_pseudonym_that_is_a_path_leads_nowhere(judged: World) -> None:
             session, round="judge", assessor="../../../away", server="s", url="http://s", version="1", account_id=9
         )
         projects.set_remote_project(session, project.project, 9)
-        projects.record_tasks(session, project.project, {given.record.asked: 1})
+        projects.record_tasks(session, project.project, {given.record.pair_key: 1})
     write_pages(judged.ws, now=datetime.now(UTC))
     folder = judged.ws.cache / "people"
     assert {path.relative_to(folder).parts[0] for path in folder.glob("*")} == {"a1", "a2", "..%2F..%2F..%2Faway"}

@@ -136,7 +136,7 @@ def sent(ws: Workspace, round: str, name: str, asked: list[PairKey]) -> None:
 def test_what_was_sent_and_not_answered_is_to_judge_and_the_rest_to_send(study: Made) -> None:
     ws = study("judged", judged=5)
     with ws.reading() as session:
-        mine = [one.asked for one in people.read_assignments(session, "a1")]
+        mine = [one.pair_key for one in people.read_assignments(session, "a1")]
     sent(ws, "judge", "a1", [*mine[:20], PairKey("p1-method", "d99")])
     found = facts(ws)
     assert (found.sent, found.judged) == (True, True)
@@ -191,6 +191,6 @@ def test_what_is_made_of_the_grades_is_looked_at_once_there_are_all(study: Made,
 def test_whoever_has_tasks_and_no_letter_gets_one_unless_they_have_begun(study: Made) -> None:
     ws = study("judged", judged=0)
     with ws.reading() as session:
-        mine = [one.asked for one in people.read_assignments(session, "a1")]
+        mine = [one.pair_key for one in people.read_assignments(session, "a1")]
     sent(ws, "judge", "a1", mine)
     assert facts(ws).without_letter == ("a1",)

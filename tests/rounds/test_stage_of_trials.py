@@ -106,7 +106,7 @@ def test_who_is_in_training_gets_a_letter_in_place_of_one_for_judging(planned: W
 
 def test_open_tasks_are_shown_again_once_the_screens_changed_after_the_push(planned: Workspace) -> None:
     with planned.reading() as session:
-        everyone = {name: [one.asked for one in people.read_assignments(session, name)] for name in ("a1", "a2")}
+        everyone = {name: [one.pair_key for one in people.read_assignments(session, name)] for name in ("a1", "a2")}
     for number, (name, own) in enumerate(everyone.items(), start=1):
         sent(planned, "judge", name, *own, on_server=number)
     assert (facts(planned).to_send, facts(planned).signing_up) == (0, ())

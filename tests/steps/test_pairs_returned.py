@@ -164,7 +164,7 @@ def sent(ws: Workspace, *, occasion: int) -> None:
             session, round="judge", assessor="a1", server="s", url="http://s", version="1", account_id=1
         )
         first = next(one for one in people.read_assignments(session) if one.pair == PAIR)
-        projects.record_tasks(session, project.project, {first.asked._replace(occasion=occasion): 1})
+        projects.record_tasks(session, project.project, {first.pair_key._replace(occasion=occasion): 1})
 
 
 def test_a_returned_pair_is_not_sent_then_waits_then_is_answered(ws: Workspace) -> None:

@@ -142,7 +142,7 @@ def sent(ws: Workspace, queries: set[str]) -> None:
         project = projects.open_project(
             session, round="judge", assessor="a1", server="s", url="http://s", version="1", account_id=1
         )
-        asked = [one.asked for one in people.read_assignments(session, "a1") if one.query_id in queries]
+        asked = [one.pair_key for one in people.read_assignments(session, "a1") if one.query_id in queries]
         projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked, start=1)})
 
 

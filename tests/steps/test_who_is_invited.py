@@ -123,7 +123,7 @@ def test_disputes_are_counted_once_they_are_sent(tmp_path: Path) -> None:
         project = projects.open_project(
             session, round="adjudicate", assessor="j1", server="s", url="http://s", version="1", account_id=1
         )
-        asked = [one.asked for one in people.read_assignments(session, "a1") if one.query_id == "p1-method"]
+        asked = [one.pair_key for one in people.read_assignments(session, "a1") if one.query_id == "p1-method"]
         projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked[-3:], start=1)})
     assert found(ws)[-1].project is None
     with ws.writing() as session:
@@ -145,7 +145,7 @@ def test_gold_pairs_come_first_until_they_are_passed(tmp_path: Path) -> None:
             session, round="train", assessor="a1", server="s", url="http://s", version="1", account_id=1
         )
         projects.set_remote_project(session, project.project, 9)
-        projects.record_tasks(session, project.project, {one.asked: at for at, one in enumerate(gold[:2], start=1)})
+        projects.record_tasks(session, project.project, {one.pair_key: at for at, one in enumerate(gold[:2], start=1)})
     first, second, _ = found(ws)
     assert (first.training, second.training) == (3, 0)
     assert first.training_sent == 2, "the letter speaks of the pairs that the link opens"

@@ -33,7 +33,7 @@ def test_a_round_has_its_own_pairs_and_feedback_shows_those_of_training(study: S
     with study.read() as session:
         asked = [("p1-method", "d2", 1), ("p1-method", "d1", 1), ("p2-method", "d1", 1)]
         for round in ("train", "train-feedback"):
-            assert [one.asked for one in trials.read_assignments(session, round)] == asked  # type: ignore[arg-type]
+            assert [one.pair_key for one in trials.read_assignments(session, round)] == asked  # type: ignore[arg-type]
         assert trials.read_assignments(session, "train", "a2") == ()
         assert len(trials.read_assignments(session, "substudy-full")) == 1
         assert people.read_assignments(session) == ()

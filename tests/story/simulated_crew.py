@@ -85,7 +85,7 @@ class Crew:
 
     def settle(self, queries: Mapping[str, Query], given: Mapping[Pair, list[int | None]], *, share: float) -> None:
         """The adjudicators settle this share of what is open. given: the grades of each pair."""
-        passed_on = {key.asked for key, said in self._log.now("adjudicate").items() if said.grade is None}
+        passed_on = {key.pair_key for key, said in self._log.now("adjudicate").items() if said.grade is None}
 
         def settled(name: str, asked: PairKey) -> tuple[SimulatedAnswer, str | None] | None:
             rng = generator(self._seed, "settles", name, *asked.pair)
@@ -146,7 +146,7 @@ class Crew:
         headers = {"Authorization": f"Token {token}"}
         with httpx.Client(base_url=project.url, headers=headers, timeout=120.0, trust_env=False) as http:
             for key in keys:
-                (annotation,) = there[key.asked]
+                (annotation,) = there[key.pair_key]
                 before = self._log.lines[key].states[-1]
                 after = _another(before, cannot=self._rng.random() < 0.2)
                 kept = [item for item in annotation["result"] if item["from_name"] not in SAID]

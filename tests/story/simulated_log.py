@@ -35,7 +35,7 @@ class Key(NamedTuple):
 
     round: str
     person: str
-    asked: PairKey
+    pair_key: PairKey
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class Plan:
 
     def kind(self, key: Key) -> str:
         """Where the store must have it: answers to pairs that the plan gives to others are to hidden gold."""
-        hidden = key.round == "judge" and key.person not in self.assessors.get(key.asked.pair, ())
+        hidden = key.round == "judge" and key.person not in self.assessors.get(key.pair_key.pair, ())
         return "hidden-gold" if hidden else key.round
 
 
@@ -113,14 +113,14 @@ def current(log: Log, plan: Plan) -> dict[Pair, dict[str, Said]]:
     """The answers that final grades are made of: each assessor's first, or the one given when a pair was returned."""
     found: dict[Pair, dict[str, Said]] = {pair: {} for pair in plan.assessors}
     for key, said in sorted(log.now("judge").items()):
-        if plan.kind(key) == "judge" and (key.person, key.asked) not in plan.repeats:
-            found[key.asked.pair][key.person] = said
+        if plan.kind(key) == "judge" and (key.person, key.pair_key) not in plan.repeats:
+            found[key.pair_key.pair][key.person] = said
     return found
 
 
 def final_grades(log: Log, plan: Plan) -> dict[Pair, int]:
     """The grade of each pair that has one: an adjudicator's, else what its assessors agree on."""
-    settled = {key.asked.pair: said.grade for key, said in log.now("adjudicate").items() if said.grade is not None}
+    settled = {key.pair_key.pair: said.grade for key, said in log.now("adjudicate").items() if said.grade is not None}
     grades: dict[Pair, int | None] = {}
     for pair, answers in current(log, plan).items():
         given = {said.grade for said in answers.values()}
@@ -138,7 +138,7 @@ def differences(log: Log, plan: Plan, database: Path) -> Iterator[str]:
     for key in sorted(expected.keys() | recorded.keys()):
         revisions, wanted = recorded.get(key, []), expected.get(key, [])
         if revisions != wanted:
-            yield f"{key.round} {key.person} {' '.join(map(str, key.asked))}: on record {revisions}, said {wanted}"
+            yield f"{key.round} {key.person} {' '.join(map(str, key.pair_key))}: on record {revisions}, said {wanted}"
 
 
 def qrels_differences(log: Log, plan: Plan, qrels: Path) -> Iterator[str]:

@@ -172,7 +172,7 @@ class WholeStudy:
     def _send_back(self) -> None:
         """Some pairs in dispute go back, all by one table, and are answered again."""
         plan = Plan.read(self.folder)
-        settled = {key.asked.pair for key in self.log.now("adjudicate")}
+        settled = {key.pair_key.pair for key in self.log.now("adjudicate")}
         disputed = sorted(
             (pair, name)
             for pair, answers in current(self.log, plan).items()
@@ -225,23 +225,23 @@ class WholeStudy:
 
     def _change_minds(self) -> None:
         """Assessors change answers whose pairs nobody has settled yet."""
-        settled = {key.asked.pair for key in self.log.now("adjudicate")}
+        settled = {key.pair_key.pair for key in self.log.now("adjudicate")}
         self._changed += self._crew.change_minds(
-            "judge", lambda key: key.person in self._names and key.asked.pair not in settled
+            "judge", lambda key: key.person in self._names and key.pair_key.pair not in settled
         )
 
     def _change_too_late(self) -> None:
         """One assessor changes an answer after its pair was settled."""
-        settled = {key.asked.pair for key, said in self.log.now("adjudicate").items() if said.grade is not None}
+        settled = {key.pair_key.pair for key, said in self.log.now("adjudicate").items() if said.grade is not None}
         plan = Plan.read(self.folder)
         late = next(
             key
             for key in sorted(self.log.now("judge"))
-            if key.asked.pair in settled and key.asked.occasion == 1 and plan.kind(key) == "judge"
+            if key.pair_key.pair in settled and key.pair_key.occasion == 1 and plan.kind(key) == "judge"
             if key.person in self._names
         )
         self._changed += self._crew.change([late])
-        self._planted = late.asked.pair
+        self._planted = late.pair_key.pair
 
     # -- what came of it -----------------------------------------------------------------------------------------------
 
@@ -264,7 +264,7 @@ class WholeStudy:
         if len(lead.hits) != self.size.kills:
             faults.append(f"{len(lead.hits)} kills, expected {self.size.kills}")
         kinds = [plan.kind(key) for key in self.log.lines]
-        repeats = sum((key.person, key.asked) in plan.repeats for key in self.log.lines)
+        repeats = sum((key.person, key.pair_key) in plan.repeats for key in self.log.lines)
         counts = {
             "pairs": len(plan.assessors),
             "assessors": len(self._names) + 1,

@@ -22,7 +22,7 @@ from study_stages import quietly
 
 def planned(study: Study, name: str) -> set[Pair]:
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return {one.asked.pair for one in people.read_assignments(session, name)}
+        return {one.pair_key.pair for one in people.read_assignments(session, name)}
 
 
 def test_hidden_gold_is_judged_like_any_pair_and_counts_for_the_assessor_alone(memory: Studio, tmp_path: Path) -> None:

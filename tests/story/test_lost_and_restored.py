@@ -19,7 +19,7 @@ def on_record(study: Study) -> Any:
     """What everyone said, as it counts."""
     with open_store(study.workspace.database_url, create=False) as store, store.read() as session:
         return (
-            {(one.asked, one.assessor): (one.grade, one.flags) for one in JUDGEMENTS.records(session)},
+            {(one.pair_key, one.assessor): (one.grade, one.flags) for one in JUDGEMENTS.records(session)},
             {(one.pair, one.adjudicator): one.grade for one in ADJUDICATIONS.records(session)},
         )
 

@@ -44,7 +44,7 @@ def sequence(study: Study, name: str) -> list[str]:
     """The keys of a person's tasks in the order of the plan."""
     with open_store(study.workspace.database_url) as store, store.read() as session:
         plan_of = people.read_assignments(session, name)
-    return ["/".join((*one.asked.pair, *(["2"] if one.occasion == 2 else []))) for one in plan_of]
+    return ["/".join((*one.pair_key.pair, *(["2"] if one.occasion == 2 else []))) for one in plan_of]
 
 
 def refuse_disorder(study: Study, *names: str) -> None:
@@ -71,7 +71,7 @@ def sound(study: Study) -> bool:
 def counted(study: Study) -> dict[tuple[str, ...], int | None]:
     """Every answer on record that counts."""
     with open_store(study.workspace.database_url) as store, store.read() as session:
-        return {(*one.asked, one.assessor): one.grade for one in JUDGEMENTS.records(session) if one.counts}
+        return {(*one.pair_key, one.assessor): one.grade for one in JUDGEMENTS.records(session) if one.counts}
 
 
 def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:

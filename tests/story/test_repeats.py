@@ -31,7 +31,9 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory
     ws = study.workspace
     with open_store(ws.database_url) as store, store.read() as session:
         plan = people.read_assignments(session)
-    repeats = {name: [one.asked for one in plan if one.assessor == name and one.occasion == 2] for name in ("a1", "a2")}
+    repeats = {
+        name: [one.pair_key for one in plan if one.assessor == name and one.occasion == 2] for name in ("a1", "a2")
+    }
     assert all(repeats.values())
     sent = exchange.push(ws, round="judging", dry_run=False, advance=quietly)
     assert {one.assessor: one.sent for one in sent.projects} == Counter(one.assessor for one in plan)
@@ -56,7 +58,7 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory
 
     # Everybody gives 2 to everything, and a1 takes it back when asked again.
     for name in ("a1", "a2"):
-        study.judge(name, {one.asked.pair: 2 for one in plan if one.assessor == name and one.occasion == 1})
+        study.judge(name, {one.pair_key.pair: 2 for one in plan if one.assessor == name and one.occasion == 1})
         study.judge(name, {(*asked.pair, "2"): 0 if name == "a1" else 2 for asked in repeats[name]})
     pulled = exchange.pull(ws, round="judging", advance=quietly)
     assert {one.assessor: (one.assigned, one.judged) for one in pulled.assessors} == {
@@ -69,10 +71,10 @@ def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory
     assert not outcome.disputed
     assert {one.grade for one in outcome.decisions} == {2}
     assert judging.adjudication_outgoing_of(ws) == []
-    assert qrels.write(ws, partial=False).pairs == len({one.asked.pair for one in plan})
+    assert qrels.write(ws, partial=False).pairs == len({one.pair_key.pair for one in plan})
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=print)
     assert {group.n_pairs for group in table.groups if group.name == "together"} == {
-        len({one.asked.pair for one in plan})
+        len({one.pair_key.pair for one in plan})
     }
 
     found = {one.assessor: one for one in agreement.by_assessor(ws, queries=()).diagnosed.self_consistency}
@@ -112,7 +114,7 @@ def test_tasks_that_were_sent_under_plain_keys_are_known_again(
     pulled = {one.assessor: one.judged for one in exchange.pull(ws, round="judging", advance=quietly).assessors}
     assert pulled == {"a1": 2, "a2": 0}
     with open_store(ws.database_url) as store, store.read() as session:
-        assert {one.asked.pair: one.grade for one in outcome_of(session, ws.settings).judgements} == {
+        assert {one.pair_key.pair: one.grade for one in outcome_of(session, ws.settings).judgements} == {
             pairs[0]: 2,
             pairs[1]: 0,
         }

@@ -107,7 +107,7 @@ def test_hidden_gold_stays_in_its_query_or_comes_as_a_block_and_is_never_known()
 def test_pairs_are_numbered_behind_what_a_person_has() -> None:
     pairs = [("q", "d1"), ("q", "d2")]
     assert [one.position for one in assigned("a1", pairs)] == [1, 2]
-    assert [(*one.asked, one.assessor, one.position) for one in assigned("a1", pairs, behind=3)] == [
+    assert [(*one.pair_key, one.assessor, one.position) for one in assigned("a1", pairs, behind=3)] == [
         ("q", "d1", 1, "a1", 4),
         ("q", "d2", 1, "a1", 5),
     ]

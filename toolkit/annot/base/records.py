@@ -294,7 +294,7 @@ class OnOccasion(OfPair):
     occasion: int
 
     @property
-    def asked(self) -> PairKey:
+    def pair_key(self) -> PairKey:
         """Key of the question."""
         return PairKey(self.query_id, self.doc_id, self.occasion)
 
@@ -396,7 +396,7 @@ class Adjudication(Answer):
     """Reasons why it does not count; empty means that it counts."""
 
     @property
-    def asked(self) -> PairKey:
+    def pair_key(self) -> PairKey:
         """Key of the question to the adjudicator."""
         return PairKey(self.query_id, self.doc_id)
 

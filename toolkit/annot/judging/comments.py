@@ -263,9 +263,9 @@ def asked_again(snapshot: Snapshot) -> set[Pair]:
     repeats = {
         assigned.pair
         for assigned in snapshot.assignments
-        if assigned.occasion > 1 and (assigned.assessor, assigned.asked) not in answered
+        if assigned.occasion > 1 and (assigned.assessor, assigned.pair_key) not in answered
     }
-    return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.asked) not in answered}
+    return repeats | {back.pair for back in snapshot.outcome.returned if (back.assessor, back.pair_key) not in answered}
 
 
 def _recurring(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:

@@ -326,8 +326,8 @@ def refuse_other_work(ws: Workspace, session: Session) -> None:
     Imported judgements stay, and further files add to them.
     """
     sourced = JUDGEMENTS.current(session)
-    imported = {(answer.record.asked, answer.record.assessor) for answer in sourced}
-    plan = {(assignment.asked, assignment.assessor) for assignment in people.read_assignments(session)}
+    imported = {(answer.record.pair_key, answer.record.assessor) for answer in sourced}
+    plan = {(assignment.pair_key, assignment.assessor) for assignment in people.read_assignments(session)}
     if plan - imported or any(judgement.source != Source.FILE for judgement in sourced):
         raise InputError(f"{ws.root}: has its own plan or judgements", hint="make another study with `annot init`")
 
@@ -382,11 +382,11 @@ def _record(session: Session, named: ByColumn, plan: tuple[Assignment, ...], ws:
 
 
 OF_ANSWER = ("query_id", "grade", "comment", "judged_at", "annotation", "changed_at")
-"""ByColumn of a file that answers have under the same names."""
+"""Columns of a file that answers have under the same names."""
 
 
 def _sourced(named: ByColumn, person: str, same: Iterable[str]) -> dict[str, Sequence[Any]]:
-    """ByColumn of answers. person: name of the column of the person. same: the columns that keep their names."""
+    """Columns of answers. person: name of the column of the person. same: the columns that keep their names."""
     names = {person: "person", "doc_id": "document", "lead_time": "seconds", "payload": "row"}
     columns = {new: named[old] for new, old in {**names, **{name: name for name in same}}.items()}
     return columns | {"source": [Source.FILE.value] * len(named["line"])}

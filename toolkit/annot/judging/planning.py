@@ -399,7 +399,7 @@ def _faults_of_repeats(plan: Sequence[Assignment], answered: Collection[tuple[st
         if row.occasion == 1:
             continue
         first = firsts.get((row.assessor, row.pair))
-        if first is None and (row.assessor, row.asked) not in answered:
+        if first is None and (row.assessor, row.pair_key) not in answered:
             yield f"{row.query_id} {row.doc_id}: a hidden repeat for {row.assessor}, who does not judge the pair"
         if first is not None and first > row.position:
             yield f"{row.query_id} {row.doc_id}: the hidden repeat comes before the pair for {row.assessor}"
@@ -411,7 +411,7 @@ def _faults_of_people(
     still_open = Counter(
         assignment.assessor
         for assignment in plan
-        if assignment.assessor in left and (assignment.assessor, assignment.asked) not in answered
+        if assignment.assessor in left and (assignment.assessor, assignment.pair_key) not in answered
     )
     for name, count in sorted(still_open.items()):
         yield (
@@ -526,7 +526,7 @@ def hand_on(
     plan = tuple(plan)
     leavers = sorted((assignment for assignment in plan if assignment.assessor == leaver), key=attrgetter("position"))
     open_pairs = [
-        assignment.pair for assignment in leavers if assignment.occasion == 1 and assignment.asked not in answered
+        assignment.pair for assignment in leavers if assignment.occasion == 1 and assignment.pair_key not in answered
     ]
     holders = grouped((assignment.pair, assignment.assessor) for assignment in plan)
 
@@ -559,8 +559,8 @@ def hand_on(
             if name is not None:
                 received[name] += 1
 
-    staying = [assignment for assignment in leavers if assignment.asked in answered]
-    given_up = tuple(assignment for assignment in leavers if assignment.asked not in answered)
+    staying = [assignment for assignment in leavers if assignment.pair_key in answered]
+    given_up = tuple(assignment for assignment in leavers if assignment.pair_key not in answered)
     new, gone = _sequences(plan, given_up, receiver)
     remaining = [assignment for assignment in plan if assignment.assessor != leaver]
     return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, receiver, gone)
@@ -583,11 +583,11 @@ def give_back(
     behind = len(plan)
     returned = []
     for question in sorted(answered, key=lambda question: (question.occasion, question)):
-        if any((assignment.assessor, assignment.asked) == (assessor, question) for assignment in plan):
+        if any((assignment.assessor, assignment.pair_key) == (assessor, question) for assignment in plan):
             continue
-        holders = [assignment for assignment in plan if assignment.asked == PairKey(*question.pair)]
+        holders = [assignment for assignment in plan if assignment.pair_key == PairKey(*question.pair)]
         if question.occasion == 1 and len(holders) >= per_pair:
-            free = [assignment for assignment in holders if (assignment.assessor, assignment.asked) not in bound]
+            free = [assignment for assignment in holders if (assignment.assessor, assignment.pair_key) not in bound]
             if not free:
                 continue
             giver = max(free, key=attrgetter("position")).assessor
@@ -635,6 +635,6 @@ def _sequences(
         if name is None:
             continue
         last[name] += 1
-        place_of[assignment.asked] = last[name]
+        place_of[assignment.pair_key] = last[name]
         new.append(replace(assignment, assessor=name, position=last[name]))
     return new, gone

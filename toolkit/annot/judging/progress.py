@@ -160,7 +160,7 @@ def progress_of(
     ws, outcome, plan = snapshot.ws, snapshot.outcome, snapshot.assignments
     if not plan:
         raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-    answers = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    answers = {(answer.pair_key, answer.assessor): answer for answer in outcome.everything if answer.counts}
     names = sorted({planned.assessor for planned in plan})
     progress = outcome.progress
     done, left = progress.given, progress.left_by_assessor

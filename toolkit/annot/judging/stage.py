@@ -289,7 +289,7 @@ class Stage:
         hidden = {name: {PairKey(*pair) for pair in pairs} for name, pairs in read_hidden(self.session).items()}
         gold = self._tasks("judge") if hidden else {}
         probed = trials.read_answers(self.session, "hidden-gold") if hidden else ()
-        answered = {(answer.record.assessor, answer.record.asked) for answer in probed if answer.record.counts}
+        answered = {(answer.record.assessor, answer.record.pair_key) for answer in probed if answer.record.counts}
         pending = grouped((*self.outcome.progress.pending, *self.outcome.progress.pending_repeats))
         unsent: dict[str, int] = {}
         to_judge: dict[str, int] = {}

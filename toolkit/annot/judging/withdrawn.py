@@ -34,7 +34,7 @@ class WithdrawnAnswer:
     """Moment of that record: ISO 8601, UTC."""
 
     @property
-    def asked(self) -> PairKey:
+    def pair_key(self) -> PairKey:
         """Question of the answer."""
         return PairKey(self.query_id, self.doc_id, self.occasion)
 
@@ -47,7 +47,7 @@ def withdrawn_of(session: Session) -> tuple[WithdrawnAnswer, ...]:
             line.record.doc_id,
             TABLES[role].person_of(line.record),
             role,
-            line.record.asked.occasion,
+            line.record.pair_key.occasion,
             answer.record.grade,
             answer.record.cannot_judge,
             line.counts,
@@ -68,7 +68,7 @@ def lines_withdrawn(
     # Nothing is withdrawn without an objection on record, and most queries have none.
     lines = revisions.lines(session, person=person, payload=payload, flagged=True)
     answers = (line for line in lines if line.answer is not None)
-    by_question = grouped(((line.record.asked, revisions.person_of(line.record)), line) for line in answers)
+    by_question = grouped(((line.record.pair_key, revisions.person_of(line.record)), line) for line in answers)
     for several in by_question.values():
         counting = [line for line in several if line.counts]
         given_up = [line for line in several if not line.why.startswith(SUPERSEDED)]
@@ -84,8 +84,8 @@ def tasks_to_withdraw(sent: Mapping[str, Collection[PairKey]], outcome: Outcome)
     """
     if not any(sent.values()):
         return 0
-    held = {(planned.assessor, planned.asked) for planned in outcome.assignments} | outcome.answered
-    held |= {(returned.assessor, returned.asked) for returned in outcome.returned}
+    held = {(planned.assessor, planned.pair_key) for planned in outcome.assignments} | outcome.answered
+    held |= {(returned.assessor, returned.pair_key) for returned in outcome.returned}
     if outcome.withdrawn:
         held = {row for row in held if row[1].doc_id not in outcome.withdrawn or row in outcome.answered}
     return sum((name, question) not in held for name, tasks in sent.items() for question in tasks)

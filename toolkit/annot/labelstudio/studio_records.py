@@ -243,7 +243,7 @@ EDITED = "last changed by account"
 class ReadAnnotation:
     """Reading of one annotation. It counts when `flags` is empty: one grade of the scale, or one reason, not both."""
 
-    asked: PairKey
+    pair_key: PairKey
     grade: int | None
     cannot_judge: str | None
     comment: str | None
@@ -269,7 +269,7 @@ class ReadAnnotation:
 def read_task(
     annotations: Sequence[Payload],
     *,
-    asked: PairKey,
+    pair_key: PairKey,
     grades: Sequence[int],
     accounts: Collection[int],
     on_record: Mapping[str, SourcedAnswer[Any]] | None = None,
@@ -283,7 +283,7 @@ def read_task(
     recorded = on_record or {}
     readings = [
         read_annotation(
-            payload, asked=asked, grades=grades, accounts=accounts, on_record=recorded.get(str(payload["id"]))
+            payload, pair_key=pair_key, grades=grades, accounts=accounts, on_record=recorded.get(str(payload["id"]))
         )
         for payload in in_order
     ]
@@ -297,7 +297,7 @@ def read_task(
 def read_annotation(
     payload: Payload,
     *,
-    asked: PairKey,
+    pair_key: PairKey,
     grades: Sequence[int],
     accounts: Collection[int],
     on_record: SourcedAnswer[Any] | None = None,
@@ -329,7 +329,7 @@ def read_annotation(
     differences = [cause for cause in _values_of(results, SETTLED_BY, "choices") if cause in _DIFFERENCES]
     lead_time = payload.get("lead_time")
     return ReadAnnotation(
-        asked=asked,
+        pair_key=pair_key,
         grade=grade,
         cannot_judge=cannot_judge,
         comment=_comment(results),

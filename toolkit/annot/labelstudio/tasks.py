@@ -389,7 +389,7 @@ def split_key(key: str) -> PairKey:
 
 def judge_task(
     *,
-    asked: PairKey,
+    question: PairKey,
     query: Query,
     topic: Paper | Topic,
     document: Paper,
@@ -433,7 +433,7 @@ def judge_task(
     pair_html = pair(columns, query.facet, whole=not predictions, first=first, words=words)
     return {
         "data": {
-            "pair_id": pair_key(*asked),
+            "pair_id": pair_key(*question),
             "facet": words.name(query.facet),
             "facet_help": facet_help,
             "progress": progress,

@@ -319,15 +319,15 @@ def _judgement_counts(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[
 def repeats_of(outcome: Outcome) -> tuple[panels.Repeat, ...]:
     """Pairs that an assessor was asked a second time and answered with a grade both times."""
     graded = {
-        (answer.asked, answer.assessor): answer.grade
+        (answer.pair_key, answer.assessor): answer.grade
         for answer in (outcome.everything if outcome.repeats else ())
         if not answer.flags and answer.grade is not None
     }
     return tuple(
         panels.Repeat(again.assessor, *again.pair, first, second)
         for again in outcome.repeats
-        if (second := graded.get((again.asked, again.assessor))) is not None
-        and (first := graded.get((again.asked._replace(occasion=again.occasion - 1), again.assessor))) is not None
+        if (second := graded.get((again.pair_key, again.assessor))) is not None
+        and (first := graded.get((again.pair_key._replace(occasion=again.occasion - 1), again.assessor))) is not None
     )
 
 

@@ -80,10 +80,10 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
         values = {**common, "person": name, **_shown(ws, outcome, words)}
         values |= _work(ws, [*rulings, *(answer for _, answer in answers)], now, words)
         if answers:
-            answered = {(round, answer.asked) for round, answer in answers}
+            answered = {(round, answer.pair_key) for round, answer in answers}
             unfinished = _unfinished(session, name, outcome, sent=links.keys(), answered=answered)
             judged = [answer for round, answer in answers if round == "judge" and answer.query_id not in unfinished]
-            values |= {"judge": True, "link": lambda answer, links=links: links.get(("judge", answer.asked))}
+            values |= {"judge": True, "link": lambda answer, links=links: links.get(("judge", answer.pair_key))}
             yield name, "grades.html", _page(ws, values, _each_once(judged, repeats), everyone)
 
         def link(ruling: Adjudication, links: Mapping[Any, str] = links) -> str | None:
@@ -164,7 +164,7 @@ def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task
     tasks = {("judge", pair_key) for assessor, pair_key in pending if assessor == name}
     tasks |= {task for task in sent if task[0] == "judge"}
     tasks |= {("judge", PairKey(*pair)) for pair in projects.read_hidden(session).get(name, ())}
-    tasks |= {(round, trial.asked) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
+    tasks |= {(round, trial.pair_key) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
     return waiting | {pair_key.query_id for _, pair_key in tasks - answered}
 

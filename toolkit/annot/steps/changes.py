@@ -54,13 +54,13 @@ def restore(
         chosen = _chosen(ws, session, query_id, doc_id, assessor=assessor, every=every)
     if not dry_run:
         with ws.writing() as session:
-            questions = {(answer.role, answer.asked, answer.assessor) for answer in chosen}
+            questions = {(answer.role, answer.pair_key, answer.assessor) for answer in chosen}
             for role, revisions in TABLES.items():
                 restored = [
                     line.answer
                     for name in sorted({answer.assessor for answer in chosen if answer.role == role})
                     for line in lines_withdrawn(session, role, person=name, payload=True)
-                    if (role, line.record.asked, name) in questions and line.answer is not None
+                    if (role, line.record.pair_key, name) in questions and line.answer is not None
                 ]
                 revisions.restore(session, restored, recorded_at=recorded_at)
             outcome = outcome_of(session, ws.settings)
@@ -206,7 +206,7 @@ def _return_to_record(
     earlier = _rows_of_pair(outcome.returned, pair, assessor)
     if any(pair_return.why == why for pair_return in earlier):
         return None
-    if earlier and (assessor, earlier[-1].asked) not in outcome.answered:
+    if earlier and (assessor, earlier[-1].pair_key) not in outcome.answered:
         raise InputError(
             f"{' '.join(pair)}: already waits for {assessor}",
             hint=f"wait for the answer, or take it back: `annot return {' '.join(pair)} --to {assessor} --undo`",
@@ -235,7 +235,7 @@ def _return_to_cancel(
             f"{' '.join(pair)}: goes back because its text was corrected",
             hint="the first answer cannot count again; `annot corpus corrected` shows your decision",
         )
-    if (assessor, latest.asked) in outcome.answered:
+    if (assessor, latest.pair_key) in outcome.answered:
         raise InputError(f"{' '.join(pair)}: {assessor} has already answered", hint="return it once more")
     return latest
 
@@ -253,10 +253,10 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
     with ws.reading() as session:
         outcome = outcome_of(session, ws.settings)
         sent = set(projects.read_asked(session, round="judge"))
-    answers = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    answers = {(answer.pair_key, answer.assessor): answer for answer in outcome.everything if answer.counts}
 
     def listed(pair_return: PairReturn) -> ReturnedPair:
-        pair_key, assessor = pair_return.asked, pair_return.assessor
+        pair_key, assessor = pair_return.pair_key, pair_return.assessor
         first, second = answers.get((pair_key._replace(occasion=1), assessor)), answers.get((pair_key, assessor))
         state: State = "answered" if second else "waiting"
         if second is None and (pair_return.pair in outcome.adjudications or pair_return.pair in outcome.unjudgeable):
@@ -266,7 +266,7 @@ def listing(ws: Workspace) -> tuple[ReturnedPair, ...]:
         answered = _answer(first) or "none", _answer(second)
         return ReturnedPair(*pair_return.pair, assessor, pair_return.why, pair_return.returned_at, state, *answered)
 
-    return tuple(map(listed, sorted(outcome.returned, key=attrgetter("returned_at", "asked"))))
+    return tuple(map(listed, sorted(outcome.returned, key=attrgetter("returned_at", "pair_key"))))
 
 
 def notes(listed: Sequence[ReturnedPair]) -> tuple[str, ...]:
@@ -402,7 +402,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     if handed_on.given_up and not dry_run:
         plan_on_record.write_plan(ws, handed_on.plan)
     receivers = {pair: name for pair, name in handed_on.moved.items() if name is not None}
-    kept = {assignment.asked for assignment in handed_on.plan if assignment.assessor == leaver}
+    kept = {assignment.pair_key for assignment in handed_on.plan if assignment.assessor == leaver}
     return Left(
         assessor=leaver,
         successor=successor,
@@ -424,7 +424,7 @@ def _take_back(session: Session, leaver: str, answered: set[PairKey], *, contest
     returns = [
         pair_return
         for pair_return in read_returned(session)
-        if pair_return.assessor == leaver and pair_return.withdrawn_at is None and pair_return.asked not in answered
+        if pair_return.assessor == leaver and pair_return.withdrawn_at is None and pair_return.pair_key not in answered
     ]
     set_aside = {pair_key.pair for name, pair_key in judged_texts.set_aside_of(session) if name == leaver}
     now = moment_now()
@@ -458,7 +458,7 @@ def _people(ws: Workspace, leaver: str, successor: str | None) -> dict[str, Asse
 def _refuse_unpulled(ws: Workspace, leaver: str) -> None:
     """Raise InputError if the person has answered pairs that would go to others, because they are not pulled yet."""
     with ws.reading() as session:
-        answered = {judgement.asked for judgement in JUDGEMENTS.records(session) if judgement.assessor == leaver}
+        answered = {judgement.pair_key for judgement in JUDGEMENTS.records(session) if judgement.assessor == leaver}
         # Hidden gold pairs are not passed on.
         hidden = projects.read_hidden(session).get(leaver, ())
         sent = [
@@ -505,7 +505,7 @@ def _handed_on(
         successor=successor,
         others=others,
         together=ws.settings.judging.assignment == "per-query",
-        open_loads=Counter(row.assessor for row in plan if (row.assessor, row.asked) not in answered),
+        open_loads=Counter(row.assessor for row in plan if (row.assessor, row.pair_key) not in answered),
         shares={name: person.share for name, person in everyone.items() if person.share is not None},
         barred=plan_on_record.adjudicators_of(session),
     )

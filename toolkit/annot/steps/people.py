@@ -531,12 +531,14 @@ def addressees(session: Session, ws: Workspace) -> list[Addressee]:
 
 def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None:
     """The pairs that are this person's."""
-    pair_keys = {assignment.asked for assignment in snapshot.assignments if assignment.assessor == name}
+    pair_keys = {assignment.pair_key for assignment in snapshot.assignments if assignment.assessor == name}
     if not pair_keys:
         return None
     pair_keys |= {PairKey(*pair) for pair in projects.read_hidden(session).get(name, ())}
-    pair_keys |= {pair_return.asked for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
-    probed = {(answer.record.assessor, answer.record.asked) for answer in trials.read_answers(session, "hidden-gold")}
+    pair_keys |= {pair_return.pair_key for pair_return in snapshot.outcome.returned if pair_return.assessor == name}
+    probed = {
+        (answer.record.assessor, answer.record.pair_key) for answer in trials.read_answers(session, "hidden-gold")
+    }
     answered = {asked for who, asked in outcome.answered_of(session) | probed if who == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)

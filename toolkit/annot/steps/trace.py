@@ -197,7 +197,9 @@ def _answers(
     for sourced in history:
         answer, repeat = sourced.record, False
         if isinstance(answer, Judgement):
-            repeat = any((other.asked, other.assessor) == (answer.asked, answer.assessor) for other in outcome.repeats)
+            repeat = any(
+                (other.pair_key, other.assessor) == (answer.pair_key, answer.assessor) for other in outcome.repeats
+            )
             # Answers of earlier revisions differ at least in their revision.
             counts = not answer.flags and (answer in outcome.current or answer in outcome.repeats)
         else:

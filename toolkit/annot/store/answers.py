@@ -44,11 +44,11 @@ GONE = "gone from the server"
 """Beginning of the flag of a revision that records that an annotation was not found; the reason follows."""
 
 ORIGIN = ("source", "server", "annotation", "payload")
-"""ByColumn that are hashed with the fields of the record."""
+"""Columns that are hashed with the fields of the record."""
 BESIDE_CONTENT = ("account", "changed_at", "ruling", "shown_sha256", "recorded_at")
-"""ByColumn that make no new revision when they alone differ, and are not hashed with the content."""
+"""Columns that make no new revision when they alone differ, and are not hashed with the content."""
 LINKED = ("content_sha256", "revision", *BESIDE_CONTENT)
-"""ByColumn of a link in the chain of rows, besides the link before."""
+"""Columns of a link in the chain of rows, besides the link before."""
 
 
 class SourcedAnswer(NamedTuple, Generic[R]):
@@ -434,7 +434,7 @@ class Revisions(Generic[R]):
             yield from zip(lot, zip(*columns, strict=True), hashes_of(self._columns, columns), strict=True)
 
     def _lots(self, session: Session) -> Iterator[dict[str, Sequence[Any]]]:
-        """ByColumn of all rows in the order recorded, some rows at a time."""
+        """Columns of all rows in the order recorded, some rows at a time."""
         number, last = self._rows.c.id, 0
         while columns := models.read_columns(
             session, select(self._rows).where(number > last).order_by(number).limit(models.AT_ONCE), shared=False
@@ -549,10 +549,10 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
     connection = session.connection()
     if connection.execute(select(judged.id).where(judged.revision > 1).limit(1)).first():
         # The revision that counts follows from the history of each answer.
-        answered = {(answer.assessor, answer.asked) for answer in JUDGEMENTS.records(session) if answer.counts}
+        answered = {(answer.assessor, answer.pair_key) for answer in JUDGEMENTS.records(session) if answer.counts}
         plan = list(models.read_records(session, models.ASSIGNMENT_TABLE, Assignment))
         assigned = Counter(assignment.assessor for assignment in plan)
-        done = Counter(entry.assessor for entry in plan if (entry.assessor, entry.asked) in answered)
+        done = Counter(entry.assessor for entry in plan if (entry.assessor, entry.pair_key) in answered)
         return {name: (count, done[name]) for name, count in assigned.items()}
     of_assignment = [judged[name] == planned[name] for name in ("query_id", "doc_id", "assessor", "occasion")]
     has_answer = select(judged.id).where(*of_assignment, _counts()).exists()
@@ -561,7 +561,7 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
 
 
 def plain_answers(session: Session, names: Sequence[str]) -> list[Sequence[Any]] | None:
-    """ByColumn of all judgements, by pair, assessor and occasion; None if one has revisions or flags, or was given
+    """Columns of all judgements, by pair, assessor and occasion; None if one has revisions or flags, or was given
     twice."""
     judged = models.JUDGEMENT_TABLE.c
     is_special = (judged.revision > 1) | (cast(judged.flags, Text) != "[]")
@@ -633,7 +633,7 @@ def add_returned(session: Session, returned: PairReturn) -> None:
 
 def withdraw_returned(session: Session, returned: PairReturn, *, withdrawn_at: str, contested: bool = False) -> None:
     """Record that this return was taken back. contested: the pair goes to an adjudicator."""
-    key = {**returned.asked._asdict(), "assessor": returned.assessor}
+    key = {**returned.pair_key._asdict(), "assessor": returned.assessor}
     models.change_where(session, models.RETURNED_TABLE, {"withdrawn_at": withdrawn_at, "contested": contested}, **key)
 
 

@@ -30,7 +30,7 @@ class TextAnswer(NamedTuple):
     """One answer that is on record, with the version of each text that it was given on."""
 
     person: str
-    asked: PairKey
+    pair_key: PairKey
     moment: str
     """Time of the last change; empty if that is not known."""
     texts: Mapping[str, str]
@@ -71,7 +71,7 @@ class JudgedTexts:
         """The answers that have to be asked for again, once the lead has decided."""
         if self.state == "waits":
             return ()
-        return tuple(answer for answer in self.answers if (answer.person, answer.asked) in self.set_aside)
+        return tuple(answer for answer in self.answers if (answer.person, answer.pair_key) in self.set_aside)
 
 
 def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
@@ -152,10 +152,10 @@ def _read(
         }
         person = table.person_of(row.record)
         # A later annotation of the same question comes last, and counts.
-        answers[person, row.record.asked] = TextAnswer(
-            person, row.record.asked, moment, texts, display, bool(row.server)
+        answers[person, row.record.pair_key] = TextAnswer(
+            person, row.record.pair_key, moment, texts, display, bool(row.server)
         )
-    return grouped((answer.asked.pair, answer) for answer in answers.values())
+    return grouped((answer.pair_key.pair, answer) for answer in answers.values())
 
 
 def paper_topics(session: Session) -> dict[str, str]:
@@ -218,9 +218,9 @@ def _counting(answers: Iterable[TextAnswer], returned: Iterable[PairReturn]) -> 
     first_or_again = (
         answer
         for answer in answers
-        if answer.asked.occasion == 1 or (answer.person, answer.asked.occasion) in asked_again
+        if answer.pair_key.occasion == 1 or (answer.person, answer.pair_key.occasion) in asked_again
     )
-    return sorted(first_or_again, key=lambda answer: answer.asked.occasion)
+    return sorted(first_or_again, key=lambda answer: answer.pair_key.occasion)
 
 
 def _answers_on_other_versions(
@@ -228,11 +228,11 @@ def _answers_on_other_versions(
 ) -> frozenset[tuple[str, PairKey]]:
     """Assessor and question of the answers on another version than the required one, and of hidden repeats on another
     version than the first answer, with which they are compared. counting: by occasion."""
-    first = {answer.person: answer for answer in answers if answer.asked.occasion == 1}
+    first = {answer.person: answer for answer in answers if answer.pair_key.occasion == 1}
     # An answer that was asked for again takes the place of a first one on another text.
     first |= {answer.person: answer for answer in reversed(counting) if answer.texts == required}
     return frozenset(
-        (answer.person, answer.asked)
+        (answer.person, answer.pair_key)
         for answer in answers
         if answer.texts != (required if answer in counting else first.get(answer.person, answer).texts)
     )

@@ -567,7 +567,7 @@ def answered_of(session: Session) -> set[tuple[str, PairKey]]:
 
 
 def _answered_keys(judgements: Iterable[Judgement]) -> set[tuple[str, PairKey]]:
-    return {(judgement.assessor, judgement.asked) for judgement in judgements if judgement.counts}
+    return {(judgement.assessor, judgement.pair_key) for judgement in judgements if judgement.counts}
 
 
 def outcome_from(
@@ -596,7 +596,7 @@ def outcome_from(
     # In the order of pairs, which everything below takes them in: sorting what is in order costs little.
     planned = assessors_by_pair(plan, vacant)
     every_return = tuple(returned)
-    sent_back = {(entry.asked, entry.assessor) for entry in every_return}
+    sent_back = {(entry.pair_key, entry.assessor) for entry in every_return}
     back = tuple(entry for entry in every_return if entry.withdrawn_at is None)
     corrected = list(texts)
     answers = tuple(judgements)
@@ -615,7 +615,7 @@ def outcome_from(
         planned=planned,
         judgements=first,
         repeats=tuple(
-            answer for answer in latest if answer.occasion > 1 and (answer.asked, answer.assessor) not in sent_back
+            answer for answer in latest if answer.occasion > 1 and (answer.pair_key, answer.assessor) not in sent_back
         ),
         flagged=tuple(filter(attrgetter("flags"), answers)),
         set_aside=set_aside,
@@ -646,7 +646,7 @@ def _answers_given_again(
     latest: Iterable[Judgement], first: Collection[Judgement], sent_back: Collection[tuple[PairKey, str]]
 ) -> tuple[Judgement, ...]:
     """The answers to pairs that were put before their assessor again. sent_back: these pairs and assessors."""
-    answers = [answer for answer in latest if (answer.asked, answer.assessor) in sent_back] if sent_back else []
+    answers = [answer for answer in latest if (answer.pair_key, answer.assessor) in sent_back] if sent_back else []
     return tuple(answer for answer in answers if answer not in first)
 
 
@@ -662,17 +662,17 @@ def on_required_texts(
     on_required = tuple(latest)
     set_aside: tuple[Judgement, ...] = ()
     if other_keys:
-        set_aside = tuple(answer for answer in on_required if (answer.assessor, answer.asked) in other_keys)
-        on_required = tuple(answer for answer in on_required if (answer.assessor, answer.asked) not in other_keys)
+        set_aside = tuple(answer for answer in on_required if (answer.assessor, answer.pair_key) in other_keys)
+        on_required = tuple(answer for answer in on_required if (answer.assessor, answer.pair_key) not in other_keys)
     if not set_aside:
         return on_required, (), tuple([answer for answer in on_required if answer.occasion == 1])
     without_first = {(answer.pair, answer.assessor) for answer in set_aside if answer.occasion == 1}
-    sent_back = {(entry.asked, entry.assessor) for entry in returned}
+    sent_back = {(entry.pair_key, entry.assessor) for entry in returned}
     first_answers: dict[tuple[Pair, str], Judgement] = {}
     for answer in on_required:
         key = (answer.pair, answer.assessor)
         if answer.occasion == 1 or (
-            key in without_first and answer.counts and (answer.asked, answer.assessor) in sent_back
+            key in without_first and answer.counts and (answer.pair_key, answer.assessor) in sent_back
         ):
             first_answers.setdefault(key, answer)
     return on_required, set_aside, tuple(first_answers.values())
@@ -724,9 +724,9 @@ def _current(
     """Answers that final grades are made of; of a pair that was asked for again, the last answer if there is one."""
     if not returned:
         return first_answers
-    answers = {(judgement.asked, judgement.assessor): judgement for judgement in again if judgement.counts}
+    answers = {(judgement.pair_key, judgement.assessor): judgement for judgement in again if judgement.counts}
     # By occasion: what is asked last decides.
-    last = {(*entry.pair, entry.assessor): answers.get((entry.asked, entry.assessor)) for entry in returned}
+    last = {(*entry.pair, entry.assessor): answers.get((entry.pair_key, entry.assessor)) for entry in returned}
     current = {(*judgement.pair, judgement.assessor): judgement for judgement in first_answers} | last
     return tuple(judgement for judgement in current.values() if judgement is not None)
 

@@ -375,9 +375,9 @@ def _guidelines_findings(ws: Workspace, project: Project, audited: AuditedProjec
         return [sha256 for screen in on for _, sha256 in sources(question, screen).get("guidelines", ())]
 
     unknown = [
-        line.record.asked
+        line.record.pair_key
         for line in lines
-        if (versions := sent(line.record.asked, screens))
+        if (versions := sent(line.record.pair_key, screens))
         and displays.get(line.current.shown_sha256 or "", {}).get("guidelines") not in versions
     ]
     earlier = [
@@ -520,5 +520,5 @@ def _lines(ws: Workspace, project: Project) -> Lines:
     with ws.reading() as session:
         for line in trials.read_lines(session, source, project.assessor):
             if line.current.server == project.server:
-                lines[line.record.asked, line.current.annotation] = line
+                lines[line.record.pair_key, line.current.annotation] = line
     return lines

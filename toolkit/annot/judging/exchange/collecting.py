@@ -224,7 +224,7 @@ def lines_of(ws: Workspace, project: Project) -> dict[tuple[PairKey, str], Annot
         return {}
     revisions = ANSWERS[project.round]
     lines = ws.read(revisions.lines, server=project.server, person=project.assessor)
-    return {(line.record.asked, line.current.annotation): line for line in lines}
+    return {(line.record.pair_key, line.current.annotation): line for line in lines}
 
 
 def accounts_of(lines: Mapping[Any, AnnotationHistory[Any]], present: int | None, others: set[int | None]) -> list[int]:
@@ -263,7 +263,7 @@ def _collected(
             replace(reading, shown_sha256=shown.at(question, reading.changed_at))
             for reading in read_task(
                 task.annotations,
-                asked=question,
+                pair_key=question,
                 grades=ws.settings.scale.grades,
                 accounts=accounts,
                 on_record=on_record,
@@ -296,8 +296,8 @@ def _compare(
     why_all: str | None,
 ) -> tuple[list[MissingAnnotation], list[MissingAnnotation], int]:
     """Annotations on record that are gone, answers that are lost, and the number that other accounts have edited."""
-    by_annotation = {(reading.asked, reading.annotation): reading for reading in readings}
-    later = {reading.asked: reading.changed_at or "" for reading in readings if not reading.flags}
+    by_annotation = {(reading.pair_key, reading.annotation): reading for reading in readings}
+    later = {reading.pair_key: reading.changed_at or "" for reading in readings if not reading.flags}
     gone, lost, edited = [], [], 0
     for (question, annotation), line in lines.items():
         reading = by_annotation.get((question, annotation))
@@ -451,11 +451,11 @@ def record_counting(
             given_up = [(line.current, why) for line, why in collected.lost]
             withdrawn = revisions.withdraw(session, given_up, recorded_at=recorded_at)
         lines = revisions.lines(session, person=person)
-    answered = {line.record.asked for line in lines if line.counts}
+    answered = {line.record.pair_key for line in lines if line.counts}
     older = sum(line.counts and line.latest.record.flags == (OLDER,) for line in lines)
     flagged, changed = collected.flagged(answer), read.revised + gone.revised + withdrawn
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
-    questions: list[tuple[PairKey, str]] = [(line.record.asked, why) for line, why in collected.lost]
+    questions: list[tuple[PairKey, str]] = [(line.record.pair_key, why) for line, why in collected.lost]
     lost = [Lost(person, *question.pair, question.occasion, why, part.push) for question, why in questions]
     remaining = _remaining_keys(collected, older, lost if withdrawn else [])
     notes = (*collected.notes, *flagged, *_not_asked_again(collected, answered), *remaining)
@@ -464,7 +464,7 @@ def record_counting(
 
 def _not_asked_again(collected: CollectedProject, answered: Set[PairKey]) -> Iterator[str]:
     """A note on questions that Label Studio takes as answered though no annotation of them counts."""
-    unanswered = sorted({reading.asked for reading in collected.readings if reading.flags} - answered)
+    unanswered = sorted({reading.pair_key for reading in collected.readings if reading.flags} - answered)
     if unanswered:
         pairs = [" ".join(question.pair) for question in unanswered[:SHOWN_PAIRS]]
         rest = f", and {len(unanswered) - SHOWN_PAIRS} more" if len(unanswered) > SHOWN_PAIRS else ""
@@ -502,7 +502,7 @@ def record_uncounted(
 def sourced_judgement(reading: ReadAnnotation, project: Project, *, source: str) -> SourcedAnswer[Judgement]:
     """The assessor's judgement in an annotation."""
     judgement = Judgement(
-        *reading.asked.pair,
+        *reading.pair_key.pair,
         project.assessor,
         reading.grade,
         cannot_judge=reading.cannot_judge,
@@ -510,7 +510,7 @@ def sourced_judgement(reading: ReadAnnotation, project: Project, *, source: str)
         judged_at=reading.created_at,
         lead_time=reading.lead_time,
         flags=reading.flags,
-        occasion=reading.asked.occasion,
+        occasion=reading.pair_key.occasion,
     )
     return sourced(judgement, reading, project, source=source)
 

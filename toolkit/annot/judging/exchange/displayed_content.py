@@ -106,7 +106,7 @@ def send_back(session: Session, *, now: str) -> tuple[PairReturn, ...]:
         for answer in pair.to_return:
             earlier_returns = [back for back in returned if (back.pair, back.assessor) == (pair.pair, answer.person)]
             waiting = any(
-                back.withdrawn_at is None and back.occasion > answer.asked.occasion for back in earlier_returns
+                back.withdrawn_at is None and back.occasion > answer.pair_key.occasion for back in earlier_returns
             )
             if answer.person in left or not answer.is_ours or waiting:
                 continue
@@ -260,7 +260,7 @@ def with_texts_on_server(
     is not on record does not count. counting: question and annotation of the answers on record that count.
     """
     corrected = judged_texts.corrected_versions(session) if store_answers.count_corrected_texts(session) else {}
-    looked_at = [reading for reading in readings if corrected or (reading.asked, reading.annotation) not in counting]
+    looked_at = [reading for reading in readings if corrected or (reading.pair_key, reading.annotation) not in counting]
     if not looked_at:
         return list(readings)
     topics = judged_texts.paper_topics(session)
@@ -271,8 +271,11 @@ def with_texts_on_server(
 
     def of_server(reading: ReadAnnotation) -> ReadAnnotation:
         display = displays.get(reading.shown_sha256 or "", {})
-        pair_html = str(tasks[reading.asked].data.get(TEXT_FIELD, ""))
-        sides = (("topic", "query", topics.get(reading.asked.query_id)), ("document", "cand", reading.asked.doc_id))
+        pair_html = str(tasks[reading.pair_key].data.get(TEXT_FIELD, ""))
+        sides = (
+            ("topic", "query", topics.get(reading.pair_key.query_id)),
+            ("document", "cand", reading.pair_key.doc_id),
+        )
         matched, unknown = dict[str, str](), False
         for part, side, text_id in sides:
             versions = {version.sha256: version.body for version in corrected.get(text_id or "", ())}
@@ -288,15 +291,17 @@ def with_texts_on_server(
         changed = {part: sha256 for part, sha256 in matched.items() if display.get(part) != sha256}
         if changed:
             reading = replace(reading, shown_sha256=shown.add({**display, **changed}))
-        is_new = (reading.asked, reading.annotation) not in counting
+        is_new = (reading.pair_key, reading.annotation) not in counting
         return (
             replace(reading, flags=(*reading.flags, UNKNOWN_TEXT))
             if unknown and is_new and not reading.flags
             else reading
         )
 
-    to_read = {(reading.asked, reading.annotation) for reading in looked_at}
-    return [of_server(reading) if (reading.asked, reading.annotation) in to_read else reading for reading in readings]
+    to_read = {(reading.pair_key, reading.annotation) for reading in looked_at}
+    return [
+        of_server(reading) if (reading.pair_key, reading.annotation) in to_read else reading for reading in readings
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -387,7 +392,7 @@ class RecordedDisplays:
 
         fields = json.loads(topic)
         return studio_tasks.judge_task(
-            asked=question,
+            question=question,
             query=query,
             topic=paper(query.topic_id, "topic") if "sentences" in fields else Topic(query.topic_id, **fields),
             document=paper(question.doc_id, "document"),
@@ -466,7 +471,7 @@ def changed_tasks(
         return _changed_labels(ws, project, tasks, questions)
     with ws.reading() as session:
         why = {
-            back.asked: back.why
+            back.pair_key: back.why
             for back in store_answers.read_returned(session)
             if project.round == "judge" and back.assessor == project.assessor
         }

@@ -572,7 +572,7 @@ def tasks_of(
         query, topic, document = material.shown(question.pair)
         seen[query.query_id] += 1
         tasks[question] = judge_task(
-            asked=question,
+            question=question,
             query=query,
             topic=topic,
             document=document,

@@ -101,8 +101,8 @@ def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, 
     assessor: a dispute may end, and its task stays where it has an answer.
     """
     if round == "judge":
-        questions = {assignment.asked for assignment in people.read_assignments(session, assessor)}
-        questions |= {returned.asked for returned in read_returned(session) if returned.assessor == assessor}
+        questions = {assignment.pair_key for assignment in people.read_assignments(session, assessor)}
+        questions |= {returned.pair_key for returned in read_returned(session) if returned.assessor == assessor}
         questions |= {PairKey(*pair) for pair in projects.read_hidden(session).get(assessor, ())}
     elif round == "adjudicate":
         planned = people.planned_pairs(session)
@@ -112,7 +112,7 @@ def own_tasks(session: Session, round: StoredRound, assessor: str) -> dict[str, 
     elif round == "labels":
         questions = {PairKey(query.topic_id, LABELS_SHOWN) for query in read_queries(session)}
     else:
-        questions = {assignment.asked for assignment in trials.read_assignments(session, round, assessor)}
+        questions = {assignment.pair_key for assignment in trials.read_assignments(session, round, assessor)}
     return {pair_key(*question): question for question in questions}
 
 
@@ -121,7 +121,7 @@ def answered_tasks(session: Session, round: StoredRound, assessor: str) -> dict[
     lines = list(ANSWERS[round].lines(session, person=assessor)) if round in ANSWERS else []
     lines += trials.read_lines(session, "hidden-gold" if round == "judge" else round, assessor)
     return {
-        pair_key(*line.record.asked): line.current.changed_at or line.record.judged_at or ""
+        pair_key(*line.record.pair_key): line.current.changed_at or line.record.judged_at or ""
         for line in lines
         if line.counts
     }

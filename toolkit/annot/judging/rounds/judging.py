@@ -163,7 +163,7 @@ def _plan_to_send(
     done_elsewhere: Set[str] = set()
     if runs.judgements_imported(session):
         working = returned | {project.assessor for project in projects.read_projects(session, round="judge")}
-        working |= {row.assessor for row in planned if (row.assessor, row.asked) not in answered}
+        working |= {row.assessor for row in planned if (row.assessor, row.pair_key) not in answered}
         done_elsewhere = {row.assessor for row in planned} - working
     plan = grouped((row.assessor, row) for row in planned if row.assessor not in left | done_elsewhere)
     if planned and not (plan or sent):
@@ -191,11 +191,11 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
     forms = forms_of(ws, PART, material)
     outgoing: list[OutgoingProject] = []
     for assessor, rows in sorted(plan.items()):
-        order = [row.asked for row in sorted(rows, key=attrgetter("position"))]
+        order = [row.pair_key for row in sorted(rows, key=attrgetter("position"))]
         answered_here = {question for name, question in answered if name == assessor}
         sequence = with_hidden(order, hidden.get(assessor, ()), answered_here, assessor=assessor, seed=ws.settings.seed)
         # Behind the plan, and counted apart: the places in the plan stay as they were sent.
-        why = {back.asked: back.why for back in returned if back.assessor == assessor}
+        why = {back.pair_key: back.why for back in returned if back.assessor == assessor}
         words = forms[assessor].words
         tasks = tasks_of(ws, material, sequence, words=words, more=bool(why))
         again = tasks_of(ws, material, list(why), words=words)
@@ -214,17 +214,17 @@ def outgoing_of(ws: Workspace) -> list[OutgoingProject]:
 def _answered_keys(session: Session) -> set[tuple[str, PairKey]]:
     """Assessor and question of every answer that counts, those to hidden gold included."""
     gold = [answer.record for answer in trials.read_answers(session, "hidden-gold") if answer.record.counts]
-    return outcomes.answered_of(session) | {(judgement.assessor, judgement.asked) for judgement in gold}
+    return outcomes.answered_of(session) | {(judgement.assessor, judgement.pair_key) for judgement in gold}
 
 
 def _without_hidden_gold(session: Session, collected: CollectedProject) -> CollectedProject:
     """The judging project without the answers to hidden gold, which are recorded where they do not count."""
     hidden = set(projects.read_hidden(session).get(collected.project.assessor, ()))
-    answers = [reading for reading in collected.readings if reading.asked.pair in hidden]
+    answers = [reading for reading in collected.readings if reading.pair_key.pair in hidden]
     sourced = [sourced_judgement(reading, collected.project, source="hidden-gold") for reading in answers]
     TRIALS.record(session, sourced, recorded_at=moment_now())
     return collected._replace(
-        readings=tuple(reading for reading in collected.readings if reading.asked.pair not in hidden)
+        readings=tuple(reading for reading in collected.readings if reading.pair_key.pair not in hidden)
     )
 
 
@@ -323,8 +323,8 @@ def _questions_of(pools: Mapping[str, Iterable[str]]) -> set[PairKey]:
 
 def _planned_or_returned(session: Session) -> dict[str, set[PairKey]]:
     """Questions of the plan and of returned pairs, by person."""
-    questions = [(planned.assessor, planned.asked) for planned in people.read_assignments(session)]
-    questions += [(back.assessor, back.asked) for back in read_returned(session) if back.withdrawn_at is None]
+    questions = [(planned.assessor, planned.pair_key) for planned in people.read_assignments(session)]
+    questions += [(back.assessor, back.pair_key) for back in read_returned(session) if back.withdrawn_at is None]
     return {name: set(of_person) for name, of_person in grouped(questions).items()}
 
 
@@ -399,13 +399,13 @@ class AdjudicationRound(Round):
 
         def decision_of(reading: ReadAnnotation, project: Project) -> SourcedAdjudication:
             # The plan and annot.toml may have changed since: the task itself says whether it shows grades.
-            if not opinions_in(collected.data.get(reading.asked, {})):
+            if not opinions_in(collected.data.get(reading.pair_key, {})):
                 return _sourced(reading, project, shown=None)
-            shown = in_force(orders.get(reading.asked.pair, ()), reading.created_at)
+            shown = in_force(orders.get(reading.pair_key.pair, ()), reading.created_at)
             if shown is None:
                 # A push that was killed has not noted it down.
-                assessors = planned.get(reading.asked.pair, ())
-                shown = outcomes.shown_assessors(reading.asked.pair, assessors, seed=ws.settings.seed)
+                assessors = planned.get(reading.pair_key.pair, ())
+                shown = outcomes.shown_assessors(reading.pair_key.pair, assessors, seed=ws.settings.seed)
             return _sourced(reading, project, shown=shown)
 
         return record_counting(
@@ -548,7 +548,7 @@ def _unexplained(outcome: outcomes.Outcome) -> Iterator[str]:
 def _sourced(reading: ReadAnnotation, project: Project, *, shown: tuple[str, ...] | None) -> SourcedAdjudication:
     """The decision in an annotation. shown: the assessors whose grades its task showed; None if it showed none."""
     decided = Adjudication(
-        *reading.asked.pair,
+        *reading.pair_key.pair,
         project.assessor,
         reading.grade,
         "hidden" if shown is None else "shown",

@@ -112,7 +112,7 @@ class LabelsRound(collecting.Round):
             notes.append(f"{name}: ignored {counted(foreign, 'answer')} by another account")
         answers.sort(key=lambda reading: (reading.changed_at or "", reading.payload["id"]))
         corrections = []
-        for question, answer in sorted({reading.asked: reading.payload for reading in answers}.items()):
+        for question, answer in sorted({reading.pair_key: reading.payload for reading in answers}.items()):
             paper = on_record.papers[question.query_id]
             last = on_record.corrected_at.get(paper.paper_id)
             shown = collected.data.get(question, {}).get(studio_records.TEXT_FIELD)

@@ -57,7 +57,7 @@ class SubstudyRound(collecting.Round):
             assessor = trial_answers.plan_of(session)["assessor"]
             gone = withdrawn_ids(session)
             planned = trials.read_assignments(session, part.stored)
-            sequence = [row.asked for row in planned if row.doc_id not in gone]
+            sequence = [row.pair_key for row in planned if row.doc_id not in gone]
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
         material = TaskMaterial(ws, {row.pair for row in sequence})
@@ -282,8 +282,8 @@ def _timely_source(name: str, session: Session) -> Callable[[ReadAnnotation], st
     earlier_answers = trial_answers.by_person(trial_answers.current_answers(session, trial_answers.TRAIN)).get(name, {})
 
     def source(reading: ReadAnnotation) -> str:
-        earlier = earlier_answers.get(reading.asked.pair)
-        if reading.asked.pair not in shown or earlier is None:
+        earlier = earlier_answers.get(reading.pair_key.pair)
+        if reading.pair_key.pair not in shown or earlier is None:
             return trial_answers.TRAIN
         same = (earlier.grade, earlier.cannot_judge, earlier.flags)
         return (

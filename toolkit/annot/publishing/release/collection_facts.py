@@ -177,14 +177,14 @@ def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
 
 
 def _returned(outcome: Outcome) -> dict[str, int]:
-    answer_to = {(answer.asked, answer.assessor): answer for answer in outcome.everything if answer.counts}
+    answer_to = {(answer.pair_key, answer.assessor): answer for answer in outcome.everything if answer.counts}
     changed = 0
     # What goes back because a text was corrected is no second look at the same pair.
     corrected = {(answer.pair, answer.assessor) for answer in outcome.set_aside}
     returned = [answer for answer in outcome.returned if (answer.pair, answer.assessor) not in corrected]
     for back in returned:
-        first = answer_to.get((back.asked._replace(occasion=1), back.assessor))
-        second = answer_to.get((back.asked, back.assessor))
+        first = answer_to.get((back.pair_key._replace(occasion=1), back.assessor))
+        second = answer_to.get((back.pair_key, back.assessor))
         changed += first is not None and second is not None and first.grade != second.grade
     return {"returned": len(returned), "returned_changed": changed}
 
