@@ -41,7 +41,8 @@ def stale(
     one: OutgoingProject, there: Sequence[StudioTask], noted: Sequence[PairKey] = (), gone: Sequence[str] = ()
 ) -> list[int]:
     own = {pair_key(*asked): asked for asked in (FIRST, SECOND, THIRD)}
-    return [task.task_id for task in sending._stale(there, one, own, noted, gone)]
+    known = {pair_key(*question) for question in noted}
+    return [task.task_id for task in sending._stale(there, one, own, known, gone)]
 
 
 SHOWN, OTHER = {"rating_a": "1 Related"}, {"rating_a": "2 Similar"}

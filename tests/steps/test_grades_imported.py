@@ -93,11 +93,12 @@ def test_topics_become_papers_only_in_the_form_that_has_topics(ws: Workspace, mo
     monkeypatch.setattr(imports, "topics_as_papers", papers)
     file = qrels(ws, "all.txt", "t1 0 d00 2", "t1 0 d01 0")
     plain = imports._rows(ws, file, "qrels", 7)
-    assert [(one.line, one.query, one.document, one.grade, one.occasion) for one in plain] == [
+    assert list(zip(*(plain[name] for name in ("line", "query", "document", "grade", "occasion")), strict=True)) == [
         (1, "t1", "d00", 2, 1), (2, "t1", "d01", 0, 1),
     ]  # fmt: skip
     assert told == []
-    assert [(one.query, one.document) for one in imports._rows(ws, file, "treccovid-rf", 7)] == [("p1", "d01")]
+    of_papers = imports._rows(ws, file, "treccovid-rf", 7)
+    assert [*zip(of_papers["query"], of_papers["document"], strict=True)] == [("p1", "d01")]
     assert told == [{"per_topic": 7, "seed": ws.settings.seed}]
 
 

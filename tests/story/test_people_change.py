@@ -80,13 +80,13 @@ def test_from_the_first_push_to_the_last_leaver(study: Study) -> None:
     # A push sends to those who have signed up and names the others.
     sent, said = push(study)
     assert set(sent) == {"a1", "a2"}
-    assert "a3: has not signed up on the server yet" in said
+    assert "a3: has no account on the server" in said
     assert "not-yet" not in said
     annot_done("assessor", "change", "a3", "--account", address_of("a3"), folder=folder)
     sent, said = push(study)
     assert sent["a3"]["sent"] == len(sequence(study, "a3")) > 0
     assert [sent[name]["sent"] for name in ("a1", "a2")] == [0, 0]
-    assert "has not signed up" not in said
+    assert "has no account" not in said
 
     # a1 has answered three pairs, of which two were pulled.
     first, second, third = (tuple(key.split("/")) for key in sequence(study, "a1")[:3])

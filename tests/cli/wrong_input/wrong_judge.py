@@ -71,9 +71,6 @@ WRONG: dict[str, Wrong] = {
         ("guidelines/method.md", "200 characters, expected 1 to 140"),
         spoil=write("guidelines/method.md", f"# Method\n\n{'x' * 200}\n"),
     ),
-    "guidelines: empty": Wrong(
-        "guidelines", "method", ("guidelines/method.md", "0 characters"), spoil=write("guidelines/method.md", "")
-    ),
     "guidelines: not UTF-8": Wrong(
         "guidelines",
         "method",

@@ -59,8 +59,10 @@ AGREEMENT_FILE, EVALUATION_FILE, EFFECT_FILE = "agreement.json", "evaluation.jso
 
 def evaluation_data(evaluated: EvaluatedRuns) -> Any:
     """Data of the lines, the comparisons and the queries' own values."""
-    evaluators = {name: evaluator_of(name) for name in sorted({line.convention for line in evaluated.lines})}
-    of_corpus = {"corpus": evaluated.corpus, "evaluators": evaluators, "versions": evaluated.by_version}
+    of_corpus: dict[str, Any] = {}
+    if evaluated.corpus is not None:
+        evaluators = {name: evaluator_of(name) for name in sorted({line.convention for line in evaluated.lines})}
+        of_corpus = {"corpus": evaluated.corpus, "evaluators": evaluators, "versions": evaluated.by_version}
     return {
         "relevant_from": evaluated.relevant_from,
         "intervals": {"over": evaluated.words.topics, "level": evaluated.level},
@@ -87,7 +89,7 @@ def evaluation_data(evaluated: EvaluatedRuns) -> Any:
         "notes": (*filter(None, [evaluated.warning]), *evaluated.notes),
         **({} if evaluated.sampled is None else {"sample": evaluated.sampled}),
         **({} if evaluated.restated is None else {"restated": evaluated.restated}),
-        **({} if evaluated.corpus is None else of_corpus),
+        **of_corpus,
     }
 
 

@@ -247,7 +247,7 @@ def accounts_on(ws: Workspace, gateway: Gateway, names: Sequence[str]) -> tuple[
         elif address.lower() in by_address:
             ids[name] = by_address[address.lower()]
         elif servers.runs_here(ws, gateway.url, name):
-            faults.append(f"{name}: the account is gone from the server; `annot studio up` makes it again")
+            faults.append(f"{name}: has no account on the server; `annot studio up` makes one")
         else:
             faults.append(
                 f"{name}: has not signed up on the server yet; `annot invite {name}` writes a letter that says how"
