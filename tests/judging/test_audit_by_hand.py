@@ -154,7 +154,7 @@ def test_a_project_of_a_round_that_never_counts_is_named_with_it(ws: Workspace) 
 
 def line(account: int = 31, *, counts: bool = True, kept: bool = False, guidelines: str | None = None) -> Any:
     current = SimpleNamespace(account=account, shown_sha256=guidelines, server="here", annotation="7")
-    return SimpleNamespace(current=current, counts=counts, kept=kept, record=SimpleNamespace(asked=D0))
+    return SimpleNamespace(current=current, counts=counts, kept=kept, record=SimpleNamespace(pair_key=D0))
 
 
 def test_answers_that_went_with_a_project_are_those_that_count_and_were_not_given_up(
@@ -181,7 +181,7 @@ def test_answers_by_guidelines_that_nobody_sent_and_open_tasks_beside_old_ones_a
 
     def on_record(asked: PairKey, sha256: str, *, counts: bool = True) -> Any:
         return SimpleNamespace(
-            counts=counts, record=SimpleNamespace(asked=asked), current=SimpleNamespace(shown_sha256=sha256)
+            counts=counts, record=SimpleNamespace(pair_key=asked), current=SimpleNamespace(shown_sha256=sha256)
         )
 
     lines = [

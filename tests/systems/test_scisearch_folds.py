@@ -187,7 +187,7 @@ def test_a_trained_run_ranks_the_folds_and_records_what_they_share(monkeypatch: 
     facts = dict(found.facts)
     assert (facts["loss"], facts["seed"], facts["drawn"]) == ("kl", 3, False)
     assert facts["folds"] == [["q0-x", "q0-y"], ["q1-x"]]
-    assert inputs.grades.pair_key == ["fold 1, x: q0-x", "fold 1, y: q0-y", "fold 2, x: q1-x"]
+    assert inputs.grades.asked == ["fold 1, x: q0-x", "fold 1, y: q0-y", "fold 2, x: q1-x"]
     # Both facets of fold 1 share the same two candidates and the same pair.
     assert facts["candidates_in_both_sides"] == [2, 2]
     assert facts["pairs_the_other_way_round"] == [1, 0]
