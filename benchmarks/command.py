@@ -1,7 +1,5 @@
 """Command lines of the measurements: their options, the smallest size worth a run, and how long a run takes."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,6 @@ the others count). `max t` is the test that decides, `Holm` and `Tukey` are thos
 differences, how many are found; `raw mean` is the step-down maximum of the mean instead of t.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

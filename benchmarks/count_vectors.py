@@ -12,8 +12,6 @@ with the difference from the first set of as many methods; mean over orders of t
 `few`: NDCG%20 above that of a random order, with word vectors of some of CSFCube's abstracts.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -11,8 +11,6 @@ studies with a person stricter or more lenient by 0.8 grades, those that name th
 that name anyone else, and those that say of this person that the study cannot see it ("unseen").
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

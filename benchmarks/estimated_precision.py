@@ -17,8 +17,6 @@ Each estimator draws pairs in its own way, and expects as many of each pool as t
 Prints the largest bias of a system's mean over redraws, its root mean square error, and both of a difference.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -9,8 +9,6 @@ times, so they are planted: two people at 30 and 60 seconds, queries that differ
 Prints a line a size and target: intervals of 100 that held, and their mean length.
 """
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import replace
 from pathlib import Path

@@ -7,8 +7,6 @@ McCabe's as radon counts it, with closures. A circle of modules counts imports i
 The core is the package `annot`; the packages beside it are its wings.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import subprocess

@@ -9,8 +9,6 @@ truth. Three people judge `all` pairs; or two of six each `pair`; or a `team` of
 figure: of 100 intervals at 95% those that held the truth, and in brackets how many of 100 studies had one, if not all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ command processor seconds (user and system), the peak of memory in MB, and what 
 judgement, or the size of a page. A second call with the same FOLDER makes nothing again. `--only` times some commands.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

@@ -7,8 +7,6 @@ of them are relevant or none is, and a run ranks them next to each other. A run 
 no pool; they count as not relevant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@
 Prints one JSON line for each stage: its name, wall and processor seconds, and the peak of resident memory in MB so far.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import time

@@ -10,8 +10,6 @@ losing, over `--fair` seeds of fair judges. `--topics`: small studies of so many
 pairs. `--cases`: the three cases of docs/explanation/model.md.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

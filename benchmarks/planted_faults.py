@@ -7,8 +7,6 @@ module run, nearest first, without a real server, browser or PostgreSQL. A fault
 and in how many seconds; with `--by FILE` a fault then meets first the tests that run its line, the quickest first.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

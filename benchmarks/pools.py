@@ -10,8 +10,6 @@ each stage wall and processor seconds, and the peak of memory in MB: the proport
 has started, read ten times a second; in brackets without mapped files.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

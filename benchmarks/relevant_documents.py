@@ -10,8 +10,6 @@ Collections: made ones of 60 questions, with 1 to 4 or 1 to 40 relevant document
 - `share`: how many of 100 intervals over 25 topics, drawn with replacement, hold the share of relevant documents.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from annot.base.stats.inference import generator
 from annot.base.stats.values import Interval

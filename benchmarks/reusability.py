@@ -12,8 +12,6 @@ distributed over query papers with a standard deviation as large as the mean. Pr
 called care, fair, and not known; how often the method is named; and the mean loss of that method, or of all.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

@@ -12,8 +12,6 @@ intervals of AP as `annot evaluate` does: of 100, those changed because they spo
 do, significant ones with an interval of d that contains 0, and those that hold, unchanged and changed.
 """
 
-from __future__ import annotations
-
 import itertools
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping

@@ -12,8 +12,6 @@ and says by how much its sample widens intervals: of a run's mean (level) and of
 --nothing is the share of questions that have no relevant document: the first ones lose theirs.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace

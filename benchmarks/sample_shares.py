@@ -8,8 +8,6 @@ FILE is `toolkit/annot/measuring/forecast/sample-grid.tsv`. `--docs` prints the 
 from the grid that is there, and simulates nothing.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ document has a hidden likeness to its question, and each run a score for it. Rel
 question, and runs share part of their errors, as the methods of one program do.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import replace

@@ -24,8 +24,6 @@ model: the error of its systems less the mean error of all, and how many places 
 CSFCube's two assessors: bias of pooled figure, mean and median over draws, and their standard deviation in brackets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple

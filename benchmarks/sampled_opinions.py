@@ -8,8 +8,6 @@ the measure by which runs are compared, and: `than ranks`, by how many percent i
 with the rankings alone (below 0 they are narrower), and `draw`, the same of the scatter that drawing pairs adds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -17,8 +17,6 @@ measure:
   more. M, D: means and differences hold in 93 of 100, or in at most 1.5 fewer than with full judging.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

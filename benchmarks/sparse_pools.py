@@ -6,8 +6,6 @@ Prints one JSON line for each stage, as `obvious_pools.py` does. Records are rea
 through one CountVectorizer, whose counts give tf-idf and, times the matrix of word vectors, the averages.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from annot.base.array_files import Array
 from command import Command

@@ -7,8 +7,6 @@ a line for each number of runs and method: intervals of 100 at 95% that held the
 there were, if not all. `bca` and `percentile` are bootstraps of whole papers.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 

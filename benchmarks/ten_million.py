@@ -8,8 +8,6 @@ of Dask's workers too, and the peak of memory in MB: the proportional set of thi
 brackets without mapped files. Papers, word vectors and corpus of an earlier run in FOLDER are used again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -8,8 +8,6 @@ settled, which the audit has to find. Commands are killed with SIGKILL on the wa
 people answer. Prints a table. Exits with 1 if a revision or a final grade differs from the log.
 """
 
-from __future__ import annotations
-
 import sys
 
 from command import Command
