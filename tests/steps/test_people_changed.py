@@ -36,7 +36,9 @@ def test_a_person_is_added_is_there_already_or_is_changed(ws: Workspace) -> None
     with ws.writing() as session:
         people.set_left(session, "a3", RECORDED)
     back = assessor.add(ws, "a3", account="cyd@example.org", adjudicator=False, dry_run=False)
-    assert back == ("a3: assessor, is back", ("a3 gets new pairs with the next `annot plan`",))
+    again = "`annot assessor add a3 --account cyd@example.org --adjudicator` makes them one again"
+    assert back[0] == "a3: assessor, is back"
+    assert back[1] == (f"a3 was an adjudicator until now; {again}", "a3 gets new pairs with the next `annot plan`")
     assert [one.left_on for one in assessor.listing(ws) if one.assessor == "a3"] == [None]
 
 

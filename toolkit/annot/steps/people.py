@@ -106,6 +106,9 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
     if known is not None:
         unchanged = (known.account, known.adjudicator) == (account, adjudicator)
         verb = "already in the study" if unchanged else "changed"
+        if known.adjudicator and not adjudicator:
+            command = f"annot assessor add {pseudonym} --account {account} --adjudicator"
+            notes = (*notes, f"{pseudonym} was an adjudicator until now; `{command}` makes them one again")
     if known is not None and known.left_on is not None:
         verb = "is back"
         notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
