@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,10 @@ def test_a_row_whose_cell_of_the_id_is_empty_has_its_doi(tmp_path: Path) -> None
     own, other = papers(tmp_path / "p.csv", rows_of_file)
     assert (own["paper_id"], "doi" in own) == ("7", False)
     assert ("paper_id" in other, other["doi"]) == (False, "10.1/b")
+    # An empty cell as R and pandas write it; a table in Parquet has a number that is none.
+    for empty in ("NA", math.nan, None):
+        row = table_paper({"ID": empty, "Title": "A title", "Abstract": "Text.", "DOI": "10.1/c"})
+        assert ("paper_id" in row, row["doi"]) == (False, "10.1/c")
 
 
 def test_a_number_of_citations_is_no_citation(tmp_path: Path) -> None:

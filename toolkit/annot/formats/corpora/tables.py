@@ -282,7 +282,7 @@ def _fields_of_row(record: Mapping[str, Any]) -> dict[str, str]:
     header = tuple(record)
     fields = fields_of_columns(header)
     own_ids = {name for name, field in fields.items() if field in IDS}
-    if own_ids and not any(_text(record[name]) for name in own_ids):
+    if own_ids and not any(_text(_cell_or_none(record[name])) for name in own_ids):
         return fields_of_columns(tuple(name for name in header if name not in own_ids))
     return fields
 

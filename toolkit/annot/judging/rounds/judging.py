@@ -154,7 +154,7 @@ def _plan_to_send(
 ) -> dict[str, list[Assignment]]:
     """Assignments of the people whose tasks are sent, by person. returned: people to whom pairs were returned.
 
-    Whoever judged all pairs elsewhere has no project, and needs none. Raises MissingInput if nothing is to be sent.
+    A person who judged all pairs elsewhere has no project and needs none. Raises MissingInput if nothing is to be sent.
     """
     planned = people.read_assignments(session)
     sent = projects.was_sent(session)

@@ -236,7 +236,7 @@ class CollectionFacts:
         self.agreement_without = missing_figures((figure["value"] for figure in figures), study.words)
         """Reasons why figures in `agreement` have no value or no interval."""
         self.agreement_best = agreement.best
-        """The statistic in `agreement`; where a sample of the pools was judged, `pooled`."""
+        """The statistic in `agreement`: `pooled` if a sample of the pools was judged."""
         self.agreement_too_thin = agreement.too_thin
         """Sampled queries that have no figures of their own, because too few pairs were drawn."""
         self.interval_level = settings.agreement.level
