@@ -151,7 +151,7 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     judgements = _judgements_of(lines, rows, {field: cells[name] for field, name in fields.items()}, scale, faults)
     if cells.keys() >= {*OF_JUDGEMENT}:
-        judgements |= _marks_of_ours(judgements["row"])
+        judgements = {**judgements, **_marks_of_ours(judgements["row"])}
     keys = list(zip(*(judgements[field] for field in ("query", "document", "assessor", "occasion")), strict=True))
     for place, earlier in repeated(keys, judgements["line"]):
         problem = f"{' '.join(keys[place][:2])}: this assessor judged the pair on line {earlier} already"

@@ -371,7 +371,7 @@ def _record(session: Session, named: ByColumn, plan: tuple[Assignment, ...], ws:
     settled = chosen_rows(named, adjudicates)
     n_settled = len(settled["line"])
     reasons = [str(row.get("reason") or "") or None for row in settled["row"]]
-    shared = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled, "reason": reasons}
+    shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled, "reason": reasons}
     of_judgements = (*OF_ANSWER, "cannot_judge", "flags", "occasion")
     both = (
         JUDGEMENTS.record_columns(session, _sourced(judged, "assessor", of_judgements), recorded_at=recorded_at),
