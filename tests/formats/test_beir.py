@@ -185,12 +185,7 @@ def test_the_type_of_a_paper_is_a_field_of_all_queries_beside_it() -> None:
 
 @pytest.mark.parametrize(
     ("kinds", "topics", "shown"),
-    [
-        ("papers", "de", "LANGUAGE"),
-        ("texts", "de-AT", "'de'"),
-        ("both", "de", "None"),
-        ("both", "en", "LANGUAGE"),
-    ],
+    [("papers", "de", "LANGUAGE"), ("texts", "de-AT", "'de'"), ("both", "de", "None"), ("both", "en", "LANGUAGE")],
 )
 def test_queries_in_two_languages_have_none_in_ir_datasets(kinds: str, topics: str, shown: str) -> None:
     fields = {"papers": ("paper_id", "facet"), "texts": (), "both": ("topic_id", "kind", "title")}[kinds]

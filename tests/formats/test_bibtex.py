@@ -327,18 +327,7 @@ def test_what_is_no_bibtex_is_not_told(text: str) -> None:
     assert not told(text)
 
 
-RUNS = [
-    " ",
-    "{",
-    "\\{",
-    "$",
-    "\\(",
-    "-",
-    "\n%",
-    "x={},",
-    "}@x(",
-    ",",
-]
+RUNS = [" ", "{", "\\{", "$", "\\(", "-", "\n%", "x={},", "}@x(", ","]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[repr(run) for run in RUNS])

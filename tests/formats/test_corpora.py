@@ -109,11 +109,7 @@ ACL = """<?xml version='1.0' encoding='UTF-8'?>
 
 
 @pytest.mark.parametrize(
-    ("collection", "volume", "expected"),
-    [
-        ("2020.acl", "main", "2020.acl-main.6"),
-        ("P18", "1", "P18-1006"),
-    ],
+    ("collection", "volume", "expected"), [("2020.acl", "main", "2020.acl-main.6"), ("P18", "1", "P18-1006")]
 )
 def test_the_papers_of_an_anthology_file(tmp_path: Path, collection: str, volume: str, expected: str) -> None:
     """Ids as https://aclanthology.org/info/ids has them."""

@@ -97,10 +97,7 @@ def test_a_passage_of_msmarco_in_ir_datasets_names_its_document() -> None:
     assert IRDS.paper({"doc_id": "d", "title": "T"}) == {"paper_id": "d", "title": "T", "abstract": None}
 
 
-ROWS = [
-    {"docid": "d1-1", "contents": TEXT, "document_id": "d1"},
-    {"docid": "d2", "contents": TEXT, "document_id": ""},
-]
+ROWS = [{"docid": "d1-1", "contents": TEXT, "document_id": "d1"}, {"docid": "d2", "contents": TEXT, "document_id": ""}]
 READ = [Paper("d1-1", "", SENTENCES, part_of="d1"), Paper("d2", "", SENTENCES)]
 
 

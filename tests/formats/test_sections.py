@@ -5,14 +5,7 @@ from typing import Any
 import pytest
 from annot.base.settings import Settings
 from annot.corpus.labelling import shipped_model
-from annot.formats.corpora.sections import (
-    MOST_HEADINGS,
-    NO_HEADING,
-    OTHERS,
-    USUAL,
-    HeadingCount,
-    SectionLabels,
-)
+from annot.formats.corpora.sections import MOST_HEADINGS, NO_HEADING, OTHERS, USUAL, HeadingCount, SectionLabels
 from annot.formats.paper_records import document_of_record
 from annot.steps.facets import labeller_of
 from pydantic import ValidationError

@@ -33,14 +33,7 @@ def released(ws: Workspace) -> Path:
 
 def make(ws: Workspace, folder: Path, *, with_text: bool = True) -> Path:
     release(
-        ws,
-        folder,
-        with_text=with_text,
-        licence="CC-BY-NC-4.0",
-        published=None,
-        allowed=(),
-        draft=False,
-        dry_run=False,
+        ws, folder, with_text=with_text, licence="CC-BY-NC-4.0", published=None, allowed=(), draft=False, dry_run=False
     )
     return folder
 
@@ -53,10 +46,7 @@ def decided(ws: Workspace) -> list[Qrel]:
 def test_its_own_format_holds_what_was_imported(ws: Workspace, released: Path) -> None:
     labels = ws.settings.facets
     found = read_release(
-        files_of(released / "csfcube"),
-        name="again",
-        known_labels=Settings().labels.names,
-        facet_labels=labels,
+        files_of(released / "csfcube"), name="again", known_labels=Settings().labels.names, facet_labels=labels
     )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(ws)
 

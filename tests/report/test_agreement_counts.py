@@ -13,11 +13,7 @@ from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement, whole
 from annot.publishing.report.tables import Figure, Table
 
-GIVEN = {
-    "q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)],
-    "q2-aim": [(0, 0), (1, 1), (2, 3)],
-    "q3-way": [(0, 0), (0, 0)],
-}
+GIVEN = {"q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)], "q2-aim": [(0, 0), (1, 1), (2, 3)], "q3-way": [(0, 0), (0, 0)]}
 """The grades of two assessors, pair by pair: three of nine differ."""
 FINAL = {("q1-aim", "d1"): 2, ("q1-aim", "d3"): 1, ("q2-aim", "d2"): 2}
 """The second is a grade that neither gave."""

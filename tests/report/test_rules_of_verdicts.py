@@ -9,13 +9,7 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.verdict import (
-    best,
-    figure,
-    lines_of_all_queries,
-    reliability,
-    robustness,
-)
+from annot.publishing.report.verdict import best, figure, lines_of_all_queries, reliability, robustness
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]

@@ -23,11 +23,7 @@ def lines(columns: int, at: pytest.MonkeyPatch, headings: list[str], *rows: list
 def test_a_table_that_fits_to_the_last_column_has_a_line_a_row(at: pytest.MonkeyPatch) -> None:
     wide = ["x" * 30, "y" * 28]
     # 30 + 2 + 28 columns.
-    assert lines(60, at, ["a", "b"], wide) == [
-        f"a{' ' * 31}b",
-        f"{'-' * 30}  {'-' * 28}",
-        f"{'x' * 30}  {'y' * 28}",
-    ]
+    assert lines(60, at, ["a", "b"], wide) == [f"a{' ' * 31}b", f"{'-' * 30}  {'-' * 28}", f"{'x' * 30}  {'y' * 28}"]
     assert len(lines(59, at, ["a", "b"], wide)) != 3
 
 

@@ -128,8 +128,5 @@ def test_scores_before_each_topup_are_beside_those_of_now(found: EvaluatedRuns) 
     (table,) = scores_before_topups(given)
     assert table.headings == (*("Facet", "Run", "Before version 2", "Before version 4", "Now", "Difference", "Places"),)
     assert [str(cell) for cell in table.rows[0]] == [TOGETHER, "best", "50.0", "60.0", "75.0", "+25.0", "1, 2"]
-    assert [str(cell) for cell in table.rows[1]][1:] == [
-        "worst °",
-        *("20.0", "15.0", "10.0", "-10.0", "3"),
-    ]
+    assert [str(cell) for cell in table.rows[1]][1:] == ["worst °", *("20.0", "15.0", "10.0", "-10.0", "3")]
     assert list(scores_before_topups(found)) == []
