@@ -120,22 +120,6 @@ def test_without_a_pair_judged_twice_or_a_difference_that_holds_nothing_is_said_
     assert robustness(effect(with_swap), none, judged_twice=1) == "untried"
 
 
-def test_a_run_without_rivals_beats_none() -> None:
-    found = best(measured({"good": DOCS}, papers=3))
-    assert found is not None
-    verdict = found.verdict
-    assert (verdict.best, verdict.papers, verdict.pairs, verdict.smallest_p, verdict.detectable) == (
-        "good",
-        0,
-        0,
-        0.0,
-        None,
-    )
-    assert (verdict.worse, verdict.behind, verdict.as_good) == ((), (), ())
-    assert (found.runs, found.queries, found.too_few, found.certain) == (1, 6, True, True)
-    assert found.detectable.value is None
-
-
 @pytest.mark.parametrize(("papers", "too_few"), [(5, True), (6, False)])
 def test_of_several_runs_the_best_is_compared_with_the_others(papers: int, too_few: bool) -> None:
     found = best(measured({"worst": DOCS[::-1], "b best": DOCS, "a best": DOCS}, papers=papers))

@@ -1,6 +1,5 @@
 """The tables of runs: their order and letters, every measure, each query, and what was measured before a top-up."""
 
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,6 @@ from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, TOGETHER, EvaluatedRuns
 from annot.publishing.report.sections.runs import (
     compared,
-    drawing,
     letter_of,
     measures,
     scores_before_topups,
@@ -82,13 +80,6 @@ def test_nothing_that_is_no_run_has_the_sign_of_chance(found: EvaluatedRuns) -> 
     (table,) = compared(found)
     assert all("°" not in str(cell) for row in table.rows[3:] for cell in row)
     assert all("°" in str(cell) for cell in table.rows[2][2:])
-
-
-def test_a_drawing_has_the_runs_of_all_queries_best_first(found: EvaluatedRuns) -> None:
-    dots, chance, *better = drawing(found).description.split(". ")
-    assert re.findall(r"[:;] (\w+) \d+", dots) == ["best", "mixed", "worst"]
-    assert re.fullmatch(r"A random order reaches \d\d(\.\d)?( \[.+\])?", chance)
-    assert "mixed is better than worst." in better[-1]
 
 
 def test_every_convention_has_its_own_table_and_queries_only_on_request(found: EvaluatedRuns) -> None:
