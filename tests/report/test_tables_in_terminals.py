@@ -81,9 +81,7 @@ def test_values_are_below_each_other_and_a_sentence_has_a_hundred_columns_at_mos
     assert wrapped("one two three four five six") == "one two three four five\n  six"
 
 
-@pytest.mark.parametrize(
-    "written", ["7", "-7", "1,000", "5%", "0.25", "-", "–", "", "< 0.001", "[0.5, 0.7]", None, 3, 0.5]
-)
+@pytest.mark.parametrize("written", ["-7", "1,000", "5%", "", "< 0.001", "[0.5, 0.7]", None])
 def test_what_counts_as_a_number_stands_to_the_right(written: object, at: pytest.MonkeyPatch) -> None:
     shown = "" if written is None else str(written)
     found = lines(80, at, ["n", "number of them"], ["x", written])
