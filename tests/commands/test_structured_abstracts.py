@@ -80,5 +80,5 @@ def test_a_study_with_facets_of_its_own_goes_to_its_pools_without_a_model(folder
 def test_headings_without_a_label_are_listed_with_the_line_to_add(folder: Path) -> None:
     (folder / "annot.toml").write_text(SETTINGS + LINES.replace(', "Participants"', ""))
     shown = annot_done("corpus", "add", "pubmed.xml", folder=folder).stdout
-    assert 'LABEL = ["participants"]' in shown
+    assert 'LABEL = ["PARTICIPANTS"]' in shown
     assert Workspace.open(folder).has_corpus
