@@ -213,6 +213,9 @@ def fields_of_columns(header: tuple[str, ...]) -> dict[str, str]:
     """
     if {"TI", "AB"} <= {*header}:
         return {name: TAGS[name] for name in header if name in TAGS}
+    if {"id", "display_name", "publication_year"} <= {*header} and "title" not in header:
+        # OpenAlex's website: the id is a work's, and other sources may have the same papers.
+        return {**fields_of_columns(tuple(name for name in header if name != "id")), "id": "openalex"}
     plain = {_plain_name(name): name for name in reversed(header)}
     fields = {name: name for name in header if name in COLUMNS}
     if not has_own_ids(fields):
