@@ -132,9 +132,9 @@ def summaries_at(group: estimates.GroupAgreement, stage: str) -> Mapping[str, es
     return group.before if stage == "before" else group.after
 
 
-def _pairs_at(row: tuple[estimates.GroupAgreement | estimates.QueryAgreement, str]) -> int:
+def _pairs_at(measured: estimates.GroupAgreement | estimates.QueryAgreement, stage: str) -> int:
     """Pairs behind the figures of a group or a query at a stage of adjudication."""
-    return row[0].n_pairs if row[1] == "before" else row[0].n_pairs_after
+    return measured.n_pairs if stage == "before" else measured.n_pairs_after
 
 
 def glance(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Table:
@@ -177,7 +177,7 @@ def headline(
         [facet_column(lambda row: row[0].name, words), Column("Adjudication", lambda row: row[1])],
         [
             Column("Queries", lambda row: row[0].n_queries),
-            Column("Pairs", _pairs_at),
+            Column("Pairs", lambda row: _pairs_at(*row)),
             *columns_for(
                 agreement.headline,
                 lambda row, name: figure_of(name, summaries_at(*row), agreement.best, group=row[0]),
@@ -258,7 +258,7 @@ def by_query(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PA
                 lambda row, name: Number(getattr(row[0], row[1])[name], coefficient(name)),
                 lambda name: agreement.titles[name] if name in agreement.headline else "",
             ),
-            Column("Pairs", _pairs_at),
+            Column("Pairs", lambda row: _pairs_at(*row)),
         ],
         caption="agreement.by_query",
         options=" --per-query",
