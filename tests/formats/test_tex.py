@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 from annot.formats.corpora.bibtex import unicode_of
-from pylatexenc.latex2text import LatexNodes2Text, get_default_latex_context_db
+from pylatexenc.latex2text import get_default_latex_context_db
 
 MARKS = {
     "`": "GRAVE", "'": "ACUTE", "^": "CIRCUMFLEX", "~": "TILDE", '"': "DIAERESIS", "=": "MACRON", ".": "DOT ABOVE",
@@ -39,14 +39,6 @@ def test_every_letter_with_an_accent_is_the_one_that_unicode_names() -> None:
         assert {unicode_of(form) for form in forms} == {expected}, forms[0]
         assert unicode_of(f"x\\{accent}{space}{letter}x") == f"x{expected}x"
     assert found > 250
-
-
-def test_accents_are_those_of_another_decoder() -> None:
-    decoder = LatexNodes2Text()
-    known = "`'^~\"=.uvHckrdb"
-    for accent, letter in product(known, string.ascii_letters):
-        tex = f"\\{accent}{{{letter}}}"
-        assert unicode_of(tex) == unicodedata.normalize("NFC", decoder.latex_to_text(tex)), tex
 
 
 OTHERWISE_THERE = {"textasciicircum", "textperiodcentered", "textphi", "textasteriskcentered"}

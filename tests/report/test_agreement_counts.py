@@ -8,7 +8,7 @@ from annot.base.names import OF_PAPERS
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable, _first_names, agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement, whole
 from annot.publishing.report.tables import Figure, Table
@@ -101,25 +101,6 @@ def test_a_headline_figure_of_fewer_queries_than_its_row_names_them() -> None:
     assert (alpha.after, percent.after) == ("(2 of 3 queries, 7 pairs)", "")
 
 
-def test_a_scale_in_two_has_names_and_commands_of_its_own() -> None:
-    found = agreement.headline(table("aim", binarised_at=2))
-    assert (found.name, found.command) == ("coefficients-2", "annot agreement --binarised-at 2")
-    whole = agreement.all_coefficients(table("aim"))
-    assert (whole.name, whole.command) == ("all-coefficients", "annot agreement --all")
-    split = table("aim", binarised_at=2)
-    assert [one.name for one in agreement.tables(split, all_statistics=False)] == ["coefficients-2"]
-    assert [one.name for one in agreement.tables(split, all_statistics=True)] == ["all-coefficients-2"]
-    assert len(list(agreement.tables(table("aim"), all_statistics=True))) == 2
-    printed = agreement.terminal(table("aim"), per_query=True, all_statistics=False)
-    assert [one.name for one in printed] == ["agreement", "coefficients", "adjudicated", "queries-agreement"]
-
-
-def test_each_query_has_a_row_before_and_after() -> None:
-    found = agreement.by_query(table("aim", "way"))
-    assert [row[:2] for row in found.rows] == [(name, when) for name in GIVEN for when in ("before", "after")]
-    assert [row[-1] for row in found.rows] == [4, 4, 3, 3, 2, 2]
-
-
 def test_reasons_of_adjudicators_are_counted_the_most_frequent_first() -> None:
     reasons = ["b", "a", "b", None, "c"]
     decisions = [SimpleNamespace(origin="adjudicated", reason=one) for one in reasons]
@@ -177,11 +158,6 @@ def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPat
     assert isinstance(drawing, Figure)
     assert "2" in drawing.description
     assert "3" in drawing.description
-
-
-def test_of_many_queries_three_are_named() -> None:
-    assert _first_names(["q1", "q2", "q3"]) == "q1, q2, q3"
-    assert _first_names(["q1", "q2", "q3", "q4"]) == "q1, q2, q3 and 1 more"
 
 
 def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what_is_open() -> None:

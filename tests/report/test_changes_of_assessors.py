@@ -70,28 +70,6 @@ def test_what_was_not_tested_is_not_beyond_all_sizes() -> None:
     assert "would need at least 9 query papers" in told
 
 
-def test_a_change_has_two_decimals_and_a_time_has_one() -> None:
-    severity, speed = assessors.changes(
-        looked(
-            drift("a1", "severity", changed=True, p_value=0.01),
-            drift("a2", "speed", changed=True, p_value=0.0001),
-        )
-    )
-    assert severity == (
-        "a1 changes in severity between the two halves of the queries: first 1.23 (n = 5), second 2.35 (n = 6), "
-        "p = 0.01."
-    ).replace("2.35", f"{2.345:.2f}")
-    assert "first 1.2 (n = 5), second 2.3 (n = 6), p < 0.001." in speed
-
-
-def test_a_run_of_one_grade_is_told_with_its_place() -> None:
-    run = SimpleNamespace(grade=2, length=9, start=14)
-    told = assessors.changes(
-        looked(drift("a1", "speed", 1.5), streaks=(SimpleNamespace(assessor="a1", flagged=[run]),))
-    )
-    assert told[0] == "a1 gives grade 2 9 times in a row, starting with judgement 14."
-
-
 @pytest.mark.parametrize(("rows", "shown"), [(199, 199), (200, 200), (201, 200)])
 def test_two_hundred_rows_are_shown(rows: int, shown: int, monkeypatch: pytest.MonkeyPatch) -> None:
     long = Table("t", "", ("n",), tuple((at,) for at in range(rows)), "annot", notes=("first.",))

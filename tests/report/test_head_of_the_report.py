@@ -45,18 +45,6 @@ def test_the_head_says_what_the_card_says() -> None:
     assert facts(citation=BIBTEX)["Cite as"] == BIBTEX
 
 
-def test_hours_say_which_answers_have_a_time() -> None:
-    every = facts(Work(12.345, 40, 40))["Hours of work"]
-    assert every == (
-        "About 12.3 for judging and adjudication, without breaks and training, "
-        "by the times recorded for all 40 answers."
-    )
-    some = facts(Work(12.345, 30, 1040))["Hours of work"]
-    assert some.endswith(
-        "by the times recorded for 30 of 1,040 answers; an answer without a time counts as its person's average."
-    )
-
-
 def answered(times: dict[str, list[float | None]]) -> tuple[Judgement, ...]:
     return tuple(
         Judgement("q", f"d{at}", name, 1, lead_time=time) for name, of in times.items() for at, time in enumerate(of)

@@ -370,7 +370,8 @@ def _record(session: Session, named: ByColumn, plan: tuple[Assignment, ...], ws:
     judged = chosen_rows({**named, "cannot_judge": why}, [not settles for settles in adjudicates])
     settled = chosen_rows(named, adjudicates)
     n_settled = len(settled["line"])
-    shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled}
+    reasons = [str(row.get("reason") or "") or None for row in settled["row"]]
+    shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled, "reason": reasons}
     of_judgements = (*OF_ANSWER, "cannot_judge", "flags", "occasion")
     both = (
         JUDGEMENTS.record_columns(session, _sourced(judged, "assessor", of_judgements), recorded_at=recorded_at),
