@@ -9,7 +9,7 @@ import warnings
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from itertools import islice
@@ -213,8 +213,7 @@ def fields_of_columns(header: tuple[str, ...]) -> dict[str, str]:
     """
     if {"TI", "AB"} <= {*header}:
         return {name: TAGS[name] for name in header if name in TAGS}
-    if {"id", "display_name", "publication_year"} <= {*header} and "title" not in header:
-        # OpenAlex's website: the id is a work's, and other sources may have the same papers.
+    if _is_openalex(header):
         return {**fields_of_columns(tuple(name for name in header if name != "id")), "id": "openalex"}
     plain = {_plain_name(name): name for name in reversed(header)}
     fields = {name: name for name in header if name in COLUMNS}
@@ -231,6 +230,11 @@ def fields_of_columns(header: tuple[str, ...]) -> dict[str, str]:
         if column and field not in present and not (field == "abstract" and present & {*TEXTS}):
             fields[column] = field
     return fields
+
+
+def _is_openalex(header: Collection[str]) -> bool:
+    """True for the table of OpenAlex's website, whose ids are those of works that other sources may have, too."""
+    return {"id", "display_name", "publication_year"} <= {*header} and "title" not in header
 
 
 def _plain_name(name: str) -> str:
