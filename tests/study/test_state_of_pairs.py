@@ -157,8 +157,6 @@ def test_qrels_have_the_pairs_with_a_grade_and_decisions_those_that_nobody_can_j
     assert manifest["inputs"] == {}
 
 
-
-
 def study(
     grades: dict[str, tuple[int | None, ...]],
     *,
