@@ -8,11 +8,7 @@ from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.estimates import (
-    TOGETHER,
-    AgreementTable,
-    agreement_table,
-)
+from annot.measuring.agreement.estimates import TOGETHER, AgreementTable, agreement_table
 from scipy import stats
 
 FACETS = {"1-background": "background", "1-method": "method", "2-method": "method"}
@@ -200,11 +196,7 @@ def settled(query_id: str) -> list[Decision]:
 
 
 def table_of(
-    judgements: list[Judgement],
-    decisions: list[Decision],
-    *,
-    missing: str = "drop",
-    level: float | None = None,
+    judgements: list[Judgement], decisions: list[Decision], *, missing: str = "drop", level: float | None = None
 ) -> AgreementTable:
     return agreement_table(
         judgements, decisions, OF_TWO, grades=(0, 1, 2, 3), missing=missing, binarised_at=None, level=level, topics=None

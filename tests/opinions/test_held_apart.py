@@ -174,10 +174,7 @@ def test_a_release_has_what_was_asked_and_said_but_no_address_and_no_reason_with
     described = json.loads(files["opinions/small.json"])
     said = [json.loads(line) for line in files["opinions/small.jsonl"].splitlines()]
     assert described["model"] == "tiny 2:7b"
-    assert described["requests"] == {
-        **{"read": 120, "cannot_judge": 0},
-        **{"unreadable": 0, "failed": 0, "sent": 0},
-    }
+    assert described["requests"] == {**{"read": 120, "cannot_judge": 0}, **{"unreadable": 0, "failed": 0, "sent": 0}}
     assert [one["answers"] for one in described["served"]] == [120]
     assert (described["tokens_in"], described["tokens_out"]) == (120 * 400, 120 * 20)
     assert "[the document]" in described["prompts"]["method"]

@@ -17,15 +17,7 @@ from annot.pools.pool_design import (
     leave_out,
     recorded_designs,
 )
-from annot.pools.pooling import (
-    MethodShare,
-    draw,
-    extend,
-    method_order,
-    pool_in_version,
-    shares,
-    versions_by_document,
-)
+from annot.pools.pooling import MethodShare, draw, extend, method_order, pool_in_version, shares, versions_by_document
 
 
 def listed(doc_ids: str) -> Ranking:

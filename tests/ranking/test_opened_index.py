@@ -1,6 +1,5 @@
 """Index of a small corpus: its cuts and parts, those that are used or damaged, and the limits of memory."""
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -167,22 +166,6 @@ def test_parts_are_used_as_long_as_corpus_and_settings_are_the_same(ws: Workspac
     opened(ws, "abs_tfidf")
     kept = {part.path.name: part.used for part in parts_of(ws) if part.path.parent.name == "shards"}
     assert sorted(kept.values()) == [False, True]
-
-
-def test_a_part_has_the_size_of_its_files_and_the_date_of_its_last(ws: Workspace) -> None:
-    opened(ws, "abs_tfidf")
-    for name, texts in (("old", {"1": "abc", "below/2": "de"}), ("empty", {})):
-        (ws.cache / "index" / name).mkdir()
-        for at, (file, text) in enumerate(texts.items(), start=1):
-            path = ws.cache / "index" / name / file
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-            os.utime(path, (10 * at, 10 * at))
-    (ws.cache / "index" / "file").write_text("1234")
-    found = {part.path.name: part for part in parts_of(ws)}
-    assert (found["old"].bytes, found["old"].made, found["old"].used) == (5, 20.0, False)
-    assert (found["empty"].bytes, found["empty"].made, found["empty"].used) == (0, 0.0, False)
-    assert (found["file"].bytes, found["file"].used) == (4, False)
 
 
 def test_what_a_killed_build_was_writing_is_not_used(ws: Workspace) -> None:

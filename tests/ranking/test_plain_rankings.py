@@ -18,8 +18,7 @@ from annot.base.records import Paper, Ranking
 from annot.ranking.given_vectors import read_word_vectors
 from annot.ranking.methods import RankingInputs, rank_all
 from gensim.models import Word2Vec
-from indexed import corpus_of, inputs_of, rank_pool
-from rank_bm25 import BM25Okapi
+from indexed import corpus_of, inputs_of
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 WORDS = r"[a-z0-9]+(?:'[a-z]+)?"
@@ -127,22 +126,3 @@ def test_rankings_by_word_vectors_are_those_of_gensims_means(
         assert sorted(doc_ids) == sorted(expected)
         np.testing.assert_allclose(scores, [expected[doc_id] for doc_id in doc_ids], rtol=DISTANCE, atol=NOTHING)
         assert list(zip(doc_ids, scores, strict=True)) == plain_ranking(doc_ids, scores, query)
-
-
-def test_bm25_rankings_are_rank_bm25s(
-    shared: Path, inputs: RankingInputs, release_papers: Sequence[Paper], texts: dict[str, list[str]]
-) -> None:
-    papers = {paper.paper_id: paper for paper in release_papers}
-    reference = BM25Okapi([words(text) for text in texts["abs"]])
-    for facet, labels in {"background": ("background", "objective"), "method": ("method",)}.items():
-        for query in list(json.loads((shared / "csfcube" / f"test-pid2anns-csfcube-{facet}.json").read_text()))[::5]:
-            chosen = [at for at, label in enumerate(papers[query].labels or ()) if label in labels]
-            found = rank_pool(
-                inputs,
-                baseline="fabs_bm25",
-                paper_id=query,
-                sentences=chosen,
-                doc_ids=[name for name in papers if name != query],
-            )
-            scores = reference.get_scores([word for at in chosen for word in words(papers[query].sentences[at])])
-            assert [tuple(doc) for doc in found] == plain_ranking(list(papers), scores.tolist(), query)

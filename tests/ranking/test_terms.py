@@ -12,41 +12,19 @@ from annot.base.array_files import strings_of
 from annot.base.errors import InputError
 from annot.base.records import Paper, Ranking, ScoredDoc, ranked
 from annot.ranking import search
-from annot.ranking.corpus import Corpus, Rows, Statistics
+from annot.ranking.corpus import Corpus, Statistics
 from annot.ranking.methods import METHODS, RankingInputs, rank_all
 from annot.ranking.search import fit_lucene
 from annot.ranking.vectors import Vectors, topic_name
 from annot.ranking.word_vectors import WordVectors
 from indexed import corpus_of, decomposed, inputs_of
 from rank_bm25 import BM25Okapi
-from scipy.sparse import vstack
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 Texts = Callable[[Sequence[Paper]], list[str]]
 
 
 def words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+(?:'[a-z]+)?", text.lower())
-
-
-def every_row(papers: Sequence[Paper]) -> Rows:
-    return np.arange(len(papers))
-
-
-@pytest.mark.parametrize("field", ["title", "abstract"])
-def test_tfidf_vectors_are_those_of_scikit_learn(
-    inputs: RankingInputs, papers: list[Paper], abstracts_of: Texts, field: str
-) -> None:
-    vectorizer = TfidfVectorizer()
-    expected = vectorizer.fit_transform([paper.title for paper in papers] if field == "title" else abstracts_of(papers))
-    idf = inputs.corpus.statistics(field, "terms").smooth_idf  # type: ignore[arg-type]
-    counts = inputs.corpus.counts(field, "terms", every_row(papers))  # type: ignore[arg-type]
-    tokens = inputs.corpus.tokens("terms").to_pylist()
-    columns = [tokens.index(name) for name in vectorizer.get_feature_names_out()]
-    np.testing.assert_allclose(search.unit(counts, idf)[:, columns].toarray(), expected.toarray(), rtol=1e-12)
-    np.testing.assert_allclose(idf[columns], vectorizer.idf_, rtol=1e-14)
-    found = vstack(list(search.blocks(inputs.corpus, field, size=23)), format="csr")  # type: ignore[arg-type]
-    np.testing.assert_allclose(found[:, columns].toarray(), expected.toarray(), rtol=1e-6)
 
 
 @pytest.mark.parametrize(("k1", "b", "epsilon"), [(1.5, 0.75, 0.25), (0.9, 0.4, 0.1)])
