@@ -205,17 +205,6 @@ def test_strings_are_taken_apart_and_put_together_again(start: int, stop: int) -
     assert as_strings(arrays, "word").to_pylist() == STRINGS[start:stop]
 
 
-def test_empty_strings_need_no_text() -> None:
-    arrays = as_arrays("word", pa.array(["", ""]))
-    assert arrays["word_utf8"].tolist() == []
-    assert as_strings(arrays, "word").to_pylist() == ["", ""]
-
-
-@pytest.mark.parametrize("texts", [STRINGS, ["only", "ascii", ""], [], [""]])
-def test_an_arrow_array_of_strings_is_that_of_arrow(texts: list[str]) -> None:
-    assert strings_of(iter(texts)).equals(pa.array(texts, pa.string()))
-
-
 @pytest.mark.parametrize(
     ("text", "lines"), [("a\nb\n", ["a", "b"]), ("a\n\nzwölf", ["a", "", "zwölf"]), ("\n", [""]), ("a\r\n", ["a\r"])]
 )

@@ -11,7 +11,6 @@ import pytest
 import sampled_study
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
-from annot.steps import qrels
 from annot.store.models import ModelCall, StoredRun
 from annot.store.shown import Display, content, display_parts
 from annot.study.snapshot import read_snapshot
@@ -216,19 +215,6 @@ def test_nothing_is_said_if_people_judged_by_the_same_version_or_theirs_are_not_
     found, _, _ = under(ws, "guidelines", {query.query_id: version for query in read_snapshot(ws).queries})
     assert found.worth.other_versions is None
     assert "guidelines" not in " ".join(section.paragraphs_of([found]))
-
-
-def test_the_report_has_a_chapter_of_them_and_no_grade_of_people_changes(ws: Workspace) -> None:
-    qrels.write(ws, partial=False)
-    before = ws.qrels.read_bytes()
-    put(ws, "copy", lambda query, doc, final: final)
-    found = document(Study(read_snapshot(ws)), chain=())
-    chapters = {one.anchor: one for one in (*found.body, *found.appendix)}
-    assert chapters["opinions"].paragraphs[0].startswith("copy ")
-    assert [table.name for table in chapters["opinions"].tables] == ["opinions"]
-    assert "opinion-agreement" in [table.name for table in chapters["opinions-all"].tables]
-    qrels.write(ws, partial=False)
-    assert ws.qrels.read_bytes() == before
 
 
 def test_in_a_sampled_study_each_pair_counts_as_many_as_it_represents(tmp_path: Path) -> None:
