@@ -13,16 +13,7 @@ from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import search as dense
 from annot.ranking import search as topk
 from annot.ranking import vectors
-from annot.ranking.search import (
-    ROUNDING_STEP,
-    Metric,
-    Parts,
-    TopK,
-    best,
-    dense_cosines,
-    negated_distances,
-    search,
-)
+from annot.ranking.search import ROUNDING_STEP, Metric, Parts, TopK, best, dense_cosines, negated_distances, search
 from annot.ranking.vectors import Vectors, VectorsWriter
 from hypothesis import given
 from hypothesis import strategies as st
