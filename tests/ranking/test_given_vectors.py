@@ -109,14 +109,14 @@ def word2vec(folder: Path, *lines: str) -> Path:
 
 def test_words_that_no_text_has_and_rows_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
     path = word2vec(tmp_path, "5 2", "cell 1 2", "Cell 3 4", "don't 5 6", "bad nan 7", "new_york 8 9")
-    vectors, found = read_word_vectors(path, english=True)
+    vectors, found = read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
     assert (found.form, found.unusable, found.not_finite) == ("word2vec text", 2, 1)
     assert vectors.words == ("cell", "don't")
     assert vectors.matrix.tolist() == [[1, 2], [5, 6]]
     facts: dict[str, Any] = dict(vectors.facts)
     assert (facts["dimensions"], facts["words"], facts["file"]) == (2, 2, "v.txt")
     with pytest.raises(InputError, match="none of its 1 words can occur in a text"):
-        read_word_vectors(word2vec(tmp_path, "1 2", "Cell 3 4"), english=True)
+        read_word_vectors(word2vec(tmp_path, "1 2", "Cell 3 4"), english=True, matrix=tmp_path / "rows.npy")
 
 
 def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
     rows = {"cell": [1, 2], "gene": [3, 4]}
     body = b"".join(word.encode() + b" " + np.array(row, "<f4").tobytes() for word, row in rows.items())
     path.write_bytes(b"2 2\n" + body)
-    words, found = read_word_vectors(path, english=True)
+    words, found = read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
     assert (found.form, words.words, words.matrix.tolist()) == (
         "word2vec binary",
         ("cell", "gene"),
@@ -132,16 +132,16 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
     )
     path.write_bytes((793_712_314).to_bytes(4, "little") + b"2 2\n")
     with pytest.raises(InputError, match="not readable as fastText binary"):
-        read_word_vectors(path, english=True)
+        read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
     path.write_bytes(b"2 2\n" + body[:-3])
     with pytest.raises(InputError, match="not readable as word2vec binary"):
-        read_word_vectors(path, english=True)
+        read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
 
 
 @pytest.mark.parametrize("first", ["2", "2 2 2", "2 x", "cell 1 2"])
 def test_a_first_line_without_the_two_sizes_is_refused(tmp_path: Path, first: str) -> None:
     with pytest.raises(InputError, match="expected the number of words and of dimensions"):
-        read_word_vectors(word2vec(tmp_path, first, "cell 1 2"), english=True)
+        read_word_vectors(word2vec(tmp_path, first, "cell 1 2"), english=True, matrix=tmp_path / "rows.npy")
 
 
 def test_a_line_that_ends_and_is_no_line_of_numbers_is_binary(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_words_and_numbers_are_those_that_gensim_reads(tmp_path: Path) -> None:
     for binary in (False, True):
         path = tmp_path / f"{binary}.vec"
         keyed.save_word2vec_format(str(path), binary=binary)
-        vectors, figures = read_word_vectors(path, english=True)
+        vectors, figures = read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
         expected = KeyedVectors.load_word2vec_format(str(path), binary=binary)
         assert figures.form == ("word2vec binary" if binary else "word2vec text")
         assert list(vectors.words) == expected.index_to_key == words
@@ -196,13 +196,15 @@ def test_a_block_may_end_anywhere_in_a_word_or_its_numbers(tmp_path: Path, monke
     path.write_bytes(b"5 3\n" + b"".join(word.encode() + b" " + row.tobytes() + b"\n" for word, row in rows))
     for size in range(10, 70):
         monkeypatch.setattr(vector_files, "WORD_BLOCK", size)
-        vectors, _ = read_word_vectors(path, english=True)
+        vectors, _ = read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
         assert vectors.words == tuple(word for word, _ in rows)
         assert np.array_equal(vectors.matrix, [row for _, row in rows])
 
 
 def test_the_first_vector_of_a_word_counts(tmp_path: Path) -> None:
-    vectors, figures = read_word_vectors(word2vec(tmp_path, "3 2", "cell 1 2", "cell 3 4", "wall 5 6"), english=True)
+    vectors, figures = read_word_vectors(
+        word2vec(tmp_path, "3 2", "cell 1 2", "cell 3 4", "wall 5 6"), english=True, matrix=tmp_path / "rows.npy"
+    )
     assert vectors.words == ("cell", "wall")
     assert vectors.matrix.tolist() == [[1, 2], [5, 6]]
     assert (figures.kept, figures.unusable, figures.not_finite) == (2, 0, 0)
@@ -220,7 +222,12 @@ def test_the_first_vector_of_a_word_counts(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_not_as_its_first_line_says_is_refused(tmp_path: Path, lines: list[str], fault: str) -> None:
     with pytest.raises(InputError, match=fault):
-        read_word_vectors(word2vec(tmp_path, *lines), english=True)
+        read_word_vectors(word2vec(tmp_path, *lines), english=True, matrix=tmp_path / "rows.npy")
+
+
+def test_a_full_disk_is_no_fault_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left"):
+        read_word_vectors(word2vec(tmp_path, "1 2", "cell 1 2"), english=True, matrix=Path("/dev/full"))
 
 
 def write(folder: Path, ids: str, rows: Any, *, precision: Precision = "float32", most: int = 100) -> None:

@@ -61,7 +61,8 @@ def inputs(release_papers: Sequence[Paper], keyed: Any, tmp_path_factory: pytest
     path = tmp_path_factory.mktemp("gensim") / "words.bin"
     keyed.save_word2vec_format(str(path), binary=True)
     return inputs_of(
-        corpus_of(release_papers, shard=SHARD), word_vectors={"cbow": read_word_vectors(path, english=True)[0]}
+        corpus_of(release_papers, shard=SHARD),
+        word_vectors={"cbow": read_word_vectors(path, english=True, matrix=path.with_suffix(".npy"))[0]},
     )
 
 
