@@ -207,6 +207,7 @@ def test_as_many_papers_as_groups_say_nothing_however_many_queries_they_have() -
     values, group = np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 0, 1, 1])
     assert variance_between(values, group, group) is None
     assert higher(values, group == 1, group) is None
+    assert higher(values, group == 1, np.arange(4)) is not None
     assert variance_between(values, group, np.array([0, 2, 1, 1])) is not None
 
 

@@ -60,6 +60,11 @@ def test_the_clock_is_an_argument_and_dates_are_those_of_its_time_zone() -> None
     assert there.finish.date == (date.fromisoformat(here.finish.date) + timedelta(days=1)).isoformat()
 
 
+def test_a_judgement_whose_servers_clock_is_ahead_belongs_to_today() -> None:
+    ahead = [*steady("a1", per_day=50, days=6), judgement(999, days_ago=-0.01)]
+    assert forecast(ahead, {"a1": 100}, now=NOW, rules=RULES).assessors[0].pairs_per_day == pytest.approx(301 / 6)
+
+
 def test_flagged_judgements_do_not_count_and_of_revisions_the_latest_does() -> None:
     given = steady("a1", per_day=10, days=4)
     flagged = [replace(one, doc_id=f"x{one.doc_id}", flags=("foreign",), lead_time=999.0) for one in given]
