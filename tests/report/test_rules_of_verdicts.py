@@ -10,13 +10,7 @@ from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import sentence
-from annot.publishing.report.verdict import (
-    best,
-    figure,
-    lines_of_all_queries,
-    reliability,
-    robustness,
-)
+from annot.publishing.report.verdict import best, figure, lines_of_all_queries, reliability, robustness
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]
@@ -125,22 +119,6 @@ def test_without_a_pair_judged_twice_or_a_difference_that_holds_nothing_is_said_
     assert robustness(effect(with_swap), Undefined("no"), judged_twice=1) == "unknown"
     none: Any = SimpleNamespace(comparisons=[SimpleNamespace(holds=False)])
     assert robustness(effect(with_swap), none, judged_twice=1) == "untried"
-
-
-def test_a_run_without_rivals_beats_none() -> None:
-    found = best(measured({"good": DOCS}, papers=3))
-    assert found is not None
-    verdict = found.verdict
-    assert (verdict.best, verdict.papers, verdict.pairs, verdict.smallest_p, verdict.detectable) == (
-        "good",
-        0,
-        0,
-        0.0,
-        None,
-    )
-    assert (verdict.worse, verdict.behind, verdict.as_good) == ((), (), ())
-    assert (found.runs, found.queries, found.too_few, found.certain) == (1, 6, True, True)
-    assert found.detectable.value is None
 
 
 @pytest.mark.parametrize(("papers", "too_few"), [(5, True), (6, False)])
