@@ -157,13 +157,13 @@ def test_later_revision_and_flags_decide_what_counts() -> None:
 def test_self_consistency_on_planted_repeats() -> None:
     repeats = [Repeat("a1", f"q{i % 4}", f"d{i}", 1, 1) for i in range(16)]
     repeats += [Repeat("a1", f"q{i % 4}", f"e{i}", 2, 1) for i in range(3)]
-    repeats += [Repeat("a1", "q0", "e9", 3, 0), Repeat("a2", "q0", "d0", 1, 1)]
+    repeats += [Repeat("a1", "q0", "e9", 3, 1), Repeat("a2", "q0", "d0", 1, 1)]
     first, second, together = self_consistency(repeats, widest=3, level=LEVEL)
     assert (first.assessor, second.assessor, together.assessor) == ("a1", "a2", None)
     assert (first.same.count, first.same.of) == (16, 20)
     assert first.within_one.count == 19
     assert first.same.interval.low < 0.8 < first.same.interval.high
-    assert first.change.value == pytest.approx(-6 / 20)
+    assert first.change.value == pytest.approx(-5 / 20)
     assert [one.doc_id for one in first.changed] == ["e9", "e0", "e1", "e2"]
     assert isinstance(second.change.interval, Undefined)
     assert together.same.of == 21
