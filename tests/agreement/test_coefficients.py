@@ -175,9 +175,3 @@ def test_percentages_of_the_r_package_desctools(name: str, published: float) -> 
     """DescTools, reference page of Agree, cbind(rtr1, rtr2): simple 0.7, extended (tolerance 1) 0.97, 100 subjects."""
     table = [[53, 5, 2], [11, 14, 5], [1, 6, 3]]
     assert COEFFICIENTS[name](from_table(table), (0, 1, 2)) == pytest.approx(published)
-
-
-def test_percent_within_one_counts_neighbours() -> None:
-    ratings = np.array([[0, 0, 1, 3, 2], [0, 1, 3, 0, 1]], dtype=float)
-    assert COEFFICIENTS["percent_within_one"](ratings, (0, 1, 2, 3)) == pytest.approx(60.0)
-    assert COEFFICIENTS["percent"](ratings, (0, 1, 2, 3)) == pytest.approx(20.0)

@@ -1,9 +1,11 @@
 """Many gradings of one list, and random choices among them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from annot.base.records import Qrel
-from annot.measuring.assessor_effect import random_grades
+from annot.measuring.assessor_effect import gradings_of, random_grades
 from annot.measuring.evaluation.measures import MEASURES, GradedList, measured
 from graded_runs import cell, in_order
 from hypothesis import given
@@ -58,9 +60,19 @@ def test_all_queries_of_a_topic_have_the_same_choice_and_other_topics_one_of_the
     assert np.corrcoef(chosen["m", "t1"], chosen["m", "t2"])[0, 1] == pytest.approx(0, abs=4 / np.sqrt(2000))
 
 
-def test_of_those_who_graded_a_pair_each_is_taken_as_often() -> None:
+def test_an_answer_without_a_grade_is_0_in_a_random_choice_as_it_is_in_the_grades_of_each_assessor() -> None:
+    """The choice of the first for every topic is the grading A, and that of the second is B."""
     nan = np.nan
-    distinct, taken = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3, topic="t")
+    query = cell([[3, nan, 2], [1, 2, nan]])
+    drawn, _ = random_grades(query, n=200, seed=3, topic="t")
+    of_both = {grading.name: grading.grades[0].tolist() for grading in gradings_of([query])}
+    assert sorted(drawn.tolist()) == sorted([of_both["A"], of_both["B"]]) == [[1, 2, 0], [3, 0, 2]]
+
+
+def test_of_those_who_were_given_a_pair_each_is_taken_as_often() -> None:
+    nan = np.nan
+    query = cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]])
+    distinct, taken = random_grades(replace(query, asked=~np.isnan(query.ratings)), n=6000, seed=3, topic="t")
     drawn = distinct[taken]
     assert [set(column.tolist()) for column in drawn.T] == [{0, 1, 2}, {3}, {2}, {0, 1}]
     # Four standard errors of a third and of a half among 6,000.

@@ -1,4 +1,4 @@
-"""The words of each language, held against the English ones."""
+"""The words of each language, held against the English ones, and what a study calls its topics and documents."""
 
 import re
 import unicodedata
@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.settings import settings_of
 from annot.base.words import ENGLISH, Words, languages, missing_words, read_words, recorded_words
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
+from annot.publishing.report.tables import facet_column
+from annot.study import snapshot
+from study_stages import copied
+from topic_study import GRADED, OfTopics
 
 OTHERS = [language for language in languages(None) if language != "en"]
 EM = {"W": 1.0, "F": 1.0}
@@ -105,12 +110,6 @@ def test_a_pattern_finds_what_is_written_and_nothing_else(words: Words) -> None:
     assert not pattern.fullmatch(words("task.rest", count=2000) + " bm25")
 
 
-def test_recorded_words_are_those_that_were_shown(words: Words) -> None:
-    recorded = recorded_words(words.shown)
-    assert (recorded.language, recorded.shown) == (words.language, words.shown)
-    assert words.is_plain is (words.language == "en")
-
-
 def own(folder: Path, language: str, text: str) -> Path:
     path = folder / "words" / f"{language}.toml"
     path.parent.mkdir(exist_ok=True)
@@ -168,3 +167,33 @@ def test_a_file_with_faults_is_refused_with_what_is_expected(tmp_path: Path, tex
 def test_an_unknown_language_names_those_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="language 'dee': not known"):
         read_words("dee", overrides=tmp_path)
+
+
+OF_TEXTS = StudyVocabulary("topic", "document", faceted=False, binary=True, query="topic")
+
+
+def test_units_alpha_and_reasons_follow_them() -> None:
+    assert (OF_PAPERS.unit, OF_TEXTS.unit) == ("paper", "topic")
+    assert (OF_PAPERS.alpha, OF_TEXTS.alpha) == ("Krippendorff's ordinal alpha", "Krippendorff's alpha")
+    reason = "the value is 1 or 0, on all query papers or without one of them"
+    assert OF_PAPERS.said(reason) == reason
+    assert OF_TEXTS.said(reason) == "the value is 1 or 0, on all topics or without one of them"
+    assert OF_TEXTS.said("Fewer than 6 queries, `query list`") == "Fewer than 6 topics, `query list`"
+
+
+def test_a_facet_is_a_column_where_facets_are_judged_and_always_in_the_data() -> None:
+    of_papers, of_texts = facet_column(str, OF_PAPERS), facet_column(str, OF_TEXTS)
+    assert (of_papers.heading, of_papers.field) == ("Facet", "facet")
+    assert (of_texts.heading, of_texts.field) == ("", "facet")
+
+
+def test_the_words_of_a_study_follow_from_its_queries_topics_and_scale(tmp_path: Path) -> None:
+    binary = copied(OfTopics(), "queried", tmp_path / "binary")
+    mixed = copied(OfTopics(scale=GRADED, mixed=True), "queried", tmp_path / "mixed")
+    assert binary.vocabulary == snapshot.read_snapshot(binary).words == OF_TEXTS
+    assert mixed.vocabulary == snapshot.read_snapshot(mixed).words == StudyVocabulary("topic", "document")
+
+
+def test_without_queries_annot_toml_says_whether_facets_are_judged(tmp_path: Path) -> None:
+    bare = copied(OfTopics(), "labelled", tmp_path / "bare")
+    assert bare.vocabulary == StudyVocabulary(faceted=False, binary=True)

@@ -90,20 +90,3 @@ def test_instructions_open_again_only_if_they_are_others(
     gateway.open_instructions(number, False)
     brought(ws, gateway, replace(SPEC, instructions=instructions))
     assert opens(fake, number) is open_again
-
-
-def test_an_empty_project_that_the_server_made_twice_goes(
-    ws: Workspace, fake: StudioInMemory, gateway: Gateway
-) -> None:
-    number, _ = brought(ws, gateway)
-    for tasks in (0, 1):
-        other = gateway.create_project(SPEC)
-        if tasks:
-            fake.import_tasks(other, [{"data": {"pair_id": "x"}}])
-    again, notes = brought(ws, gateway)
-    assert again == number
-    assert set(fake.projects) == {number, other}
-    assert notes == [
-        "a1: removed 1 empty project that the server had created twice",
-        f"a1: project {other} is a duplicate with 1 task and is never read: look at it, then delete it",
-    ]

@@ -227,15 +227,6 @@ def test_a_pair_that_is_there_twice_is_always_read_from_the_whole(ws: Workspace)
     assert of.project not in seen
 
 
-def test_tasks_that_are_gone_are_counted_and_foreign_ones_ignored(ws: Workspace) -> None:
-    project(ws, "judge", D0, D1)
-    foreign = task(PairKey("x-method", "d00"), 9)
-    (found,) = pulled(ws, Server(task(D0, 1, answer=11), foreign), seen=None)
-    assert [one.partition(";")[0] for one in found.notes] == [
-        "a1: 1 task missing from the server", "a1: ignored 1 task from outside this study",
-    ]  # fmt: skip
-
-
 def test_an_answer_that_was_deleted_since_is_missed_where_its_task_has_changed(ws: Workspace) -> None:
     project(ws, "judge", D0, D1)
     server, seen = Server(task(D0, 1, answer=11), task(D1, 2, answer=12)), dict[int, PullCursor]()

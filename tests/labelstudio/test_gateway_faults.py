@@ -8,7 +8,7 @@ from annot.base.errors import StudioError
 from annot.labelstudio.gateway import Gateway, deliver
 from annot.labelstudio.http_client import UncertainWrite
 from annot.labelstudio.studio_records import ProjectSpec
-from faulty import EACH_ONCE, IMPORT, LIST, TASKS, TOKEN, answers, keys, raises
+from faulty import EACH_ONCE, LIST, TASKS, TOKEN, answers, raises
 from studio_in_memory import StudioInMemory, once
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -18,32 +18,6 @@ def project_spec(*, marker: str) -> ProjectSpec:
     return ProjectSpec(
         marker=marker, title="Judging", description="d", label_config="<View/>", instructions="", color="#617ADA"
     )
-
-
-def too_many(seconds: object) -> Callable[[httpx.Request], httpx.Response]:
-    return lambda request: httpx.Response(429, json={"detail": "throttled"}, headers={"Retry-After": str(seconds)})
-
-
-@pytest.fixture
-def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    waits: list[float] = []
-    monkeypatch.setattr("time.sleep", waits.append)
-    return waits
-
-
-def test_what_makes_something_is_looked_for_before_it_is_sent_again(
-    fake: StudioInMemory, gateway: Gateway, slept: list[float]
-) -> None:
-    fake.faults.append(once("POST", IMPORT, too_many(5)))
-    deliver(gateway, 1, TASKS)
-    assert keys(fake) == EACH_ONCE
-    posts = [index for index, (method, _) in enumerate(fake.requests) if method == "POST"]
-    assert len(posts) == 2
-    assert [method for method, _ in fake.requests[posts[0] + 1 : posts[1]]]
-    fake.faults.append(once("POST", "projects/?$", too_many(5)))
-    with pytest.raises(StudioError, match="accepts no more requests"):
-        gateway.create_project(project_spec(marker="m"))
-    assert list(fake.projects) == [1]
 
 
 def test_a_listing_that_is_short_is_an_error(fake: StudioInMemory, gateway: Gateway) -> None:
@@ -93,21 +67,6 @@ def test_a_pull_that_misses_something_is_an_error(
     fake.faults.append(once("GET", "/export", spoils))
     with pytest.raises(StudioError, match=said):
         gateway.pull(1)
-
-
-def test_a_large_project_is_exported_in_groups(
-    fake: StudioInMemory, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("annot.labelstudio.gateway.WHOLE_EXPORT", 9)
-    monkeypatch.setattr("annot.labelstudio.gateway.EXPORT_SIZE", 4)
-    deliver(gateway, 1, TASKS)
-    gateway.annotate(min(fake.tasks), [])
-    done: list[int] = []
-    pulled = gateway.pull(1, advance=done.append)
-    assert [len(task.annotations) for task in pulled] == [1, *[0] * 9]
-    assert [task.key for task in pulled] == list(EACH_ONCE)
-    assert done == [4, 4, 2]
-    assert fake.count("GET", "/export") == 3
 
 
 def test_a_lost_answer_to_an_annotation_is_told_and_leaves_one_annotation(

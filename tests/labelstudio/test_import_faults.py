@@ -7,7 +7,7 @@ import httpx
 import pytest
 from annot.base.errors import StudioError
 from annot.labelstudio.gateway import Gateway, deliver
-from faulty import EACH_ONCE, IMPORT, TASKS, answers, keys, open_gateway, with_project
+from faulty import EACH_ONCE, IMPORT, TASKS, keys, open_gateway, with_project
 from studio_in_memory import Fault, StudioInMemory, once
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -22,17 +22,6 @@ def test_an_answer_that_lacks_ids_is_read_back(fake: StudioInMemory, gateway: Ga
     fake.faults.append(once("POST", IMPORT, stores))
     delivery = deliver(gateway, 1, TASKS)
     assert delivery.task_ids == {made["data"]["pair_id"]: number for number, made in fake.tasks.items()}
-    assert keys(fake) == EACH_ONCE
-
-
-def test_a_502_is_not_repeated_behind_our_back(fake: StudioInMemory, gateway: Gateway) -> None:
-    fake.faults.append(once("POST", IMPORT, answers(502)))
-    deliver(gateway, 1, TASKS)
-    posts = [index for index, (method, path) in enumerate(fake.requests) if method == "POST"]
-    assert len(posts) == 2
-    between = fake.requests[posts[0] + 1 : posts[1]]
-    assert between
-    assert all(method == "GET" for method, _ in between)
     assert keys(fake) == EACH_ONCE
 
 
@@ -80,7 +69,7 @@ def test_of_two_copies_the_annotated_one_stays(fake: StudioInMemory, gateway: Ga
     assert keys(fake) == Counter(made["data"]["pair_id"] for made in TASKS[:2])
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(10))
 def test_whatever_fails_on_the_way_each_task_is_there_once_in_the_end(seed: int) -> None:
     rng = random.Random(seed)
     fake = with_project()

@@ -27,17 +27,12 @@ def refused(status: int | None, text: str = "") -> StudioError:
     ("status", "said", "kind"),
     [
         (400, "refuses sending 3 tasks (400)", StudioError),
-        (401, "refuses sending 3 tasks (401)", StudioError),
-        (402, "refuses sending 3 tasks (402)", StudioError),
         (403, "refuses sending 3 tasks (403)", StudioError),
-        (404, "refuses sending 3 tasks (404)", StudioError),
-        (405, "refuses sending 3 tasks (405)", StudioError),
         (428, "refuses sending 3 tasks (428)", StudioError),
         (429, "accepts no more requests for now (429) while sending 3 tasks", TooManyRequests),
         (430, "refuses sending 3 tasks (430)", StudioError),
         (499, "refuses sending 3 tasks (499)", StudioError),
         (500, "failed (500) while sending 3 tasks", UncertainWrite),
-        (501, "failed (501) while sending 3 tasks", UncertainWrite),
         (302, "answers, but not like Label Studio, while sending 3 tasks (302)", UncertainWrite),
         (399, "answers, but not like Label Studio, while sending 3 tasks (399)", UncertainWrite),
         (None, "refuses sending 3 tasks (no status)", StudioError),
@@ -50,11 +45,6 @@ def test_each_status_has_its_words_and_says_whether_it_is_certain(
     assert type(error) is kind
     assert error.message == f"{URL} {said}"
     assert error.hint
-
-
-def test_only_the_refusal_of_a_permission_speaks_of_the_permission() -> None:
-    assert "permission" in (refused(403).hint or "")
-    assert "permission" not in (refused(402).hint or "")
 
 
 @pytest.mark.parametrize(

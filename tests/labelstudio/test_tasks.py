@@ -3,9 +3,9 @@
 from html.parser import HTMLParser
 
 import pytest
-from annot.base.records import Judgement, PairKey, Paper
+from annot.base.records import PairKey, Paper
 from annot.base.settings import Settings
-from annot.labelstudio.tasks import adjudicate_task, facets_task, is_link, opinion_text, pair_key, split_key
+from annot.labelstudio.tasks import adjudicate_task, facets_task, is_link, pair_key, split_key
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, opinion, task, text
@@ -105,10 +105,11 @@ def test_two_tasks_never_share_a_key(one: PairKey, other: PairKey) -> None:
 
 
 def test_opinions_are_shown_by_grade_and_name_and_without_a_comment_it_says_so() -> None:
-    opinions = [opinion(1, None, None), opinion(None, "outside my field", " see\nabove ")]
+    opinions = [opinion(1, None, None), opinion(None, "outside my field", " see\nabove "), opinion(None, None, None)]
     data = adjudicate_task(task(), opinions, scale_names=SCALE)["data"]
     assert (data["rating_a"], data["comment_a"]) == ("1 Related", "no comment")
     assert (data["rating_b"], data["comment_b"]) == ("Could not judge: outside my field", "see above")
+    assert data["rating_c"] == "Did not judge"
 
 
 @pytest.mark.parametrize("facet", FACETS)
@@ -162,16 +163,3 @@ def test_a_key_is_query_and_document_and_from_the_second_time_on_the_occasion(ke
 )
 def test_only_an_address_of_the_web_is_a_link(where: str, opens: bool) -> None:
     assert is_link(where) is opens
-
-
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        (opinion(0, None, None), "0 Irrelevant"),
-        (opinion(3, None, None), "3 Near-identical"),
-        (opinion(None, "outside my field", None), "Could not judge: outside my field"),
-        (opinion(None, None, None), "Did not judge"),
-    ],
-)
-def test_an_opinion_is_the_grade_with_its_name_or_why_there_is_none(said: Judgement, shown: str) -> None:
-    assert opinion_text(said, SCALE) == shown

@@ -70,16 +70,6 @@ def test_every_command_uses_the_grades_that_were_sent_and_says_so(settled: World
     assert settled.ws.settings.scale.names == SENT
 
 
-def test_a_page_and_the_next_step_name_what_was_renamed(settled: World) -> None:
-    name_grades(settled, *RENAMED)
-    assert 'annot push --changed "WHY" (the names of the grades have changed' in run(settled, "status").stdout
-    annot_done("report", folder=settled.folder)
-    page = (settled.folder / "exports" / "report.md").read_text(encoding="utf-8")
-    notice = "the names of the grades: 1 Related, now Linked. What people were sent counts, and is what this page has."
-    assert notice in page
-    assert page.replace(notice, "").count("Linked") == 0
-
-
 def test_renamed_grades_are_sent_with_a_reason_and_each_answer_keeps_its_names(sent: World) -> None:
     sent.studio.in_time = True
     sent.judge("a1", {sent.pairs[0]: 1})

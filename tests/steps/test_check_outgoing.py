@@ -129,18 +129,3 @@ def test_a_project_names_its_own_person_and_no_other_and_no_method_or_account(ti
         check_spec(spec, "a1", private)
     assert len(it.value.faults) == 1
     assert it.value.faults[0].startswith("a1: the project's title names ")
-
-
-def test_each_task_says_where_it_is_and_the_last_that_it_is_the_last_for_now(ws: Workspace) -> None:
-    sequence = [PairKey("p1-method", "d00"), PairKey("p1-method", "d01"), PairKey("p2-method", "d00")]
-    material = TaskMaterial(ws, {asked.pair for asked in sequence})
-    places = [task["data"]["progress"] for task in tasks_of(ws, material, sequence, words=ENGLISH).values()]
-    assert [place.partition(" · ")[2] for place in places] == [
-        "query 1, candidate 1 of 2",
-        "query 1, candidate 2 of 2",
-        "query 2, candidate 1 of 1",
-    ]
-    assert [place[:6] for place in places] == ["1 of 3", "2 of 3", "3 of 3"]
-    more = [task["data"]["progress"] for task in tasks_of(ws, material, sequence, more=True, words=ENGLISH).values()]
-    assert more[:2] == places[:2]
-    assert more[2] == "3 of 3 · query 2, candidate 1 of 1" != places[2]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.steps import changes as returns
-from annot.steps.changes import Change, change, change_one, listing
+from annot.steps.changes import change, change_one, listing
 from annot.store import people, projects
 from annot.store.answers import JUDGEMENTS, read_returned
 from annot.study.workspace import Workspace
@@ -189,12 +189,3 @@ def test_who_cannot_judge_it_now_has_answered_too(ws: Workspace) -> None:
     back(ws)
     answer(ws, occasion=2, grade=None)
     assert [(one.state, one.after) for one in listing(ws)] == [("answered", "cannot judge")]
-
-
-def test_changes_are_counted_by_person(ws: Workspace) -> None:
-    changes = [Change("q", f"d{at}", who, changed) for at, (who, changed) in enumerate(
-        [("a1", True), ("a1", True), ("a2", True), ("a2", False), ("a3", False)]
-    )]  # fmt: skip
-    said = returns.describe(changes, undo=False)
-    assert [word for word in ("a1", "a2", "a3") if word in said] == ["a1", "a2"]
-    assert "2" in said

@@ -188,13 +188,3 @@ def test_what_comes_too_late_is_noted_and_the_plan_keeps_its_seed(tmp_path: Path
     assert any("nothing changed: the 40 pairs are already planned" in note for note in late.notes)
     assert any("seed 8 applies only" in note for note in late.notes)
     assert read_manifest(ws.pools / plan.plan_on_record.MANIFEST_FILE, hint="")["seed"] == 7
-
-
-@pytest.mark.parametrize(("papers", "comparable", "median"), [(5, False, False), (6, False, True), (10, True, True)])
-def test_a_study_that_is_too_small_is_noted(tmp_path: Path, papers: int, comparable: bool, median: bool) -> None:
-    """2 assessors and 4 grades need 1 + log2(2 * 5 / 0.02) = 9.97 papers; a median needs 1 - log2(0.05) = 5.3."""
-    queries = tuple((f"p{at}", ("method",)) for at in range(1, papers + 1))
-    made = make(copied(Small(queries=queries), "planned", tmp_path / "study"), dry_run=True)
-    too_small = [note for note in made.notes if "queries" in note]
-    assert any("at least 10 queries" in note for note in too_small) is not comparable
-    assert any("needs 6 queries" in note for note in too_small) is not median

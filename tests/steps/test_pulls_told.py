@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from annot.base.errors import BusyError, MissingInput, StudioError
 from annot.judging.exchange.collecting import NO_OPTIONS, PulledProject, PullResult, RoundOptions
-from annot.judging.exchange.sending import PushResult, SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import ROUNDS
 from annot.steps import exchange
@@ -175,16 +174,3 @@ def test_a_round_without_news_is_waited_for_if_another_has_some(ws: Workspace, m
 
 def test_without_anything_sent_the_judging_is_pulled(ws: Workspace) -> None:
     assert exchange._sent(ws, tuple(ROUNDS.values())) == (ROUNDS["judging"],)
-
-
-# -- pushes ------------------------------------------------------------------------------------------------------------
-
-
-def test_what_was_withdrawn_before_is_in_the_row_of_its_person() -> None:
-    def of(name: str, withdrawn: int) -> SentProject:
-        return SentProject(name, 10, 0, 0, withdrawn, 0, "")
-
-    found = exchange._with_withdrawn(
-        PushResult((of("a1", 1), of("a2", 2)), (), ()), [of("a1", 4), of("a3", 5), of("a4", 0)]
-    )
-    assert [(one.assessor, one.withdrawn) for one in found.projects] == [("a1", 5), ("a2", 2), ("a3", 5)]

@@ -390,7 +390,8 @@ def _answers_of(named: ByColumn) -> tuple[ByColumn, ByColumn]:
     judged = chosen_rows({**named, "cannot_judge": why}, [not settles for settles in adjudicates])
     settled = chosen_rows(named, adjudicates)
     n_settled = len(settled["line"])
-    shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled}
+    reasons = [str(row.get("reason") or "") or None for row in settled["row"]]
+    shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled, "reason": reasons}
     of_judgements = (*OF_ANSWER, "cannot_judge", "flags", "occasion")
     return _sourced(judged, "assessor", of_judgements), _sourced(settled, "adjudicator", OF_ANSWER) | shared
 

@@ -144,8 +144,9 @@ def judgements_from(
     The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
     named; others are found. export: the `places` in an export, as `read_export` has them; None for a
     table. grades: of an export, `VALUE=GRADE` for each value of the control that is neither a number nor a name of the
-    scale. facet: of the queries whose id does not
-    end in `-<facet>`. adjudicators: names in the file of those who settled disputes; their rows are final grades.
+    scale. facet: of the queries whose id does not end in `-<facet>`. adjudicators: names in the file of those who
+    settled disputes; their rows are final grades. Without any, a table whose only people are in a column `adjudicator`
+    has them alone.
     foreign: treatment of rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
     refuses them. same_person: True if names that differ only in case or spaces are one person; None refuses them.
 
@@ -172,7 +173,7 @@ def judgements_from(
         *(ws, rows, data),
         name=name,
         facet=facet,
-        adjudicators=adjudicators,
+        adjudicators=adjudicators or judgements_file.adjudicators_in(rows),
         foreign=foreign,
         same_person=same_person,
         dry_run=dry_run,

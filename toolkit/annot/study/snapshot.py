@@ -264,7 +264,12 @@ def snapshot_of(session: models.Session, ws: Workspace, has: Callable[[Pair], bo
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
 SET_ASIDE = "given on another version of a text than the pair is judged on"
 HINT = "write them with `annot qrels`"
-FINISH = "finish with `annot pull` and `annot push adjudication`, or write only the settled pairs with --partial"
+PARTIAL = "write only the settled pairs with --partial"
+FINISH = f"finish with `annot pull` and `annot push adjudication`, or {PARTIAL}"
+FINISH_IMPORTED = (
+    "finish with `annot push adjudication`, import the adjudicator's grades with `annot import FILE --as judgements "
+    f"--adjudicator NAME`, or {PARTIAL}"
+)
 WHERE_SHORT = 'if judgements are missing, add a person and plan again, or use --partial or --allow-single "why"'
 
 
@@ -450,7 +455,8 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     faults = unfinished(outcome)
     if partial or not faults:
         return
-    hints = [*([FINISH] if len(faults) > len(outcome.short) else []), *([WHERE_SHORT] if outcome.short else [])]
+    finish = FINISH_IMPORTED if outcome.per_pair is None else FINISH
+    hints = [*([finish] if len(faults) > len(outcome.short) else []), *([WHERE_SHORT] if outcome.short else [])]
     raise InputError(f"{counted(len(faults), 'pair')} without a final grade", faults=faults, hint="; ".join(hints))
 
 
