@@ -14,7 +14,8 @@ from sqlalchemy import func, select
 
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of
-from annot.base.records import Assessor, Assignment, Query, Source, grouped
+from annot.base.records import Assessor, Assignment, PairKey, Query, Source, grouped
+from annot.base.settings import Settings
 from annot.corpus import query_sentences
 from annot.corpus.paper_ids import RowsByFile, rows_in_corpus
 from annot.formats.input_files import ByColumn, chosen_rows
@@ -24,7 +25,7 @@ from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import facet_labels, people, pools, projects, runs
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, is_judged, read_accepted
-from annot.store.models import JUDGEMENT_TABLE, ImportedSource, Plan, Session
+from annot.store.models import JUDGEMENT_TABLE, ImportedSource, Plan, PoolSample, Session
 from annot.store.papers import find_papers
 from annot.store.shown import keep_imported_scale
 from annot.study.outcome import Pair, last_outcome, outcome_of
@@ -156,34 +157,23 @@ class PlanCheck:
 def check(ws: Workspace) -> PlanCheck:
     """Check the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
     with ws.reading() as session:
-        recorded, sent = people.read_plan(session), projects.read_sent(session)
-        everyone = people.read_assessors(session)
-        left = {person.assessor for person in everyone if person.left_on is not None}
-        outcome = last_outcome(session, ws.settings)
-        plan = outcome.assignments if outcome else people.read_assignments(session)
+        recorded, left = people.read_plan(session), people.people_who_left(session)
+        plan, answered, to_withdraw = _plan_and_answered(session, ws.settings, left)
         if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        by_answers = left or any(row.occasion > 1 for row in plan)
-        if by_answers or any(sent.values()):
-            outcome = outcome_of(session, ws.settings)
         accepted, withdrawn = {*read_accepted(session)}, pools.withdrawn_ids(session)
-        queries = pools.read_queries(session)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
         sample = pools.read_sample(session)
-        drawn = pools.read_pools(session) if sample else {}
+        of_sample = _of_sample(ws, session, sample) if sample else ()
         pooled = pools.documents_by_query(session, withdrawn=True)
     documents = pools.to_judge(pooled, sample)
-    of_sample: tuple[str, ...] = ()
-    if sample is not None:
-        of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
-        of_sample = (*faults_of_sample(sample, drawn, queries, hashes=frozen_hashes(ws)), *of_label)
     faults = faults_of(
         plan,
         documents=documents,
         per_pair=recorded.per_pair,
         left=left,
-        answered=outcome.answered if outcome and by_answers else (),
+        answered=answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
         accepted={*accepted, *(row.pair for row in plan if row.doc_id in withdrawn)},
@@ -202,9 +192,29 @@ def check(ws: Workspace) -> PlanCheck:
             for doc_id in docs
         ),
         not_drawn=sum(map(len, pooled.values())) - sum(map(len, documents.values())),
-        to_withdraw=tasks_to_withdraw(sent, outcome) if outcome else 0,
+        to_withdraw=to_withdraw,
         faults=(*faults, *of_sample, *in_file),
     )
+
+
+def _plan_and_answered(
+    session: Session, settings: Settings, left: Collection[str]
+) -> tuple[tuple[Assignment, ...], Collection[tuple[str, PairKey]], int]:
+    """The plan, the answers that count if its faults depend on them, and the number of tasks to withdraw. left: the
+    people who left."""
+    outcome, sent = last_outcome(session, settings), projects.read_sent(session)
+    plan = outcome.assignments if outcome else people.read_assignments(session)
+    by_answers = bool(left) or any(row.occasion > 1 for row in plan)
+    if by_answers or any(sent.values()):
+        outcome = outcome_of(session, settings)
+    answered = outcome.answered if outcome and by_answers else ()
+    return plan, answered, tasks_to_withdraw(sent, outcome) if outcome else 0
+
+
+def _of_sample(ws: Workspace, session: Session, sample: PoolSample) -> tuple[str, ...]:
+    drawn, queries = pools.read_pools(session), pools.read_queries(session)
+    faults = faults_of_sample(sample, drawn, queries, hashes=frozen_hashes(ws))
+    return (*faults, *sample.design.faults_of_label(ws.settings.sample.cheap_label))
 
 
 def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
