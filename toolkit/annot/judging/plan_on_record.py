@@ -6,14 +6,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
 from operator import and_
 from typing import Any
 
 from sqlalchemy import func, select
 
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
-from annot.base.names import counted, moment_now, sha256_of
+from annot.base.names import counted, moment_now, sha256_of, verb
 from annot.base.records import Assessor, Assignment, PairKey, Query, Source, grouped
 from annot.base.settings import Settings
 from annot.corpus import query_sentences
@@ -432,6 +432,9 @@ def _notes(
         yield f"documents of the file outside the drawn pools: {outside}; systems do not rank them"
     if len(persons) > (people_named := len({person.assessor for person in persons.values()})):
         yield f"{len(persons)} names in the file were taken as {counted(people_named, 'person', 'people')}"
+    if flagged := list(filter(None, named["flags"])):
+        reasons = ", ".join(sorted({*chain.from_iterable(flagged)}))
+        yield f"{counted(len(flagged), 'answer')} kept that {verb(len(flagged), 'does', 'do')} not count: {reasons}"
     questions = query_sentences.questions_of(named)
     if len({*questions}) == len(questions):
         return
