@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from annot.base.records import Paper
 from annot.base.settings import CorpusSettings
-from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, rejection
+from annot.corpus.corpus_filters import Rejection, Tally, marks_of, rejection
 from annot.formats.cleaning import normalised_title
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,13 +64,6 @@ def test_a_passage_shares_its_title_with_its_document_and_counts_as_another_with
     ]
     assert tally.same_title == []
     assert tally.rejected == {Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}
-
-
-def test_every_reason_that_a_setting_gives_names_it() -> None:
-    assert {reason for reason in Rejection if reason not in SETTING_OF} == {
-        *(Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER, Rejection.NO_ABSTRACT),
-    }
-    assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys() - {"ids", "may_leave_this_machine"}
 
 
 def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import (
     CHANCE,
@@ -119,19 +119,6 @@ QRELS = [
 RUN = {one.query_id: docs("d1", "d2") for one in QRELS}
 
 
-def test_a_line_of_chance_is_not_above_chance_and_of_one_run() -> None:
-    found = evaluated_runs(
-        {"run": RUN}, QRELS, [Judgement(one.query_id, one.doc_id, "a1", one.relevance) for one in QRELS]
-    )
-    others = [line for line in found.lines if line.run == CHANCE] + list(found.ceiling)
-    assert len(others) == 6
-    assert not any(line.above_chance for line in others)
-    assert {line.runs for line in (*others, *found.lines)} == {1}
-    assert {line.over_chance for line in others} == {None}
-    assert found.comparisons == found.verdicts == ()
-    assert not found.several
-
-
 def test_runs_are_compared_on_the_first_measure_that_is_asked_for() -> None:
     for measures in (("P@1",), ("P@1", "AP")):
         found = evaluated_runs(
@@ -176,15 +163,6 @@ def test_what_a_run_leaves_out_and_adds_is_told() -> None:
         "no document is relevant for p3-m",
         "run: 1 query of the run is not in this study",
     )
-
-
-def test_of_many_queries_a_note_begins_with_their_number() -> None:
-    qrels = [Qrel(f"p{at}-m", "d1", 0) for at in range(7)]
-    some = evaluated_runs({"run": {"p0-m": docs("d1"), "p1-m": docs("d1")}}, qrels)
-    names = [f"p{at}-m" for at in range(7)]
-    assert some.notes[-1] == f"run: ranks no documents for {', '.join(names[2:])}, so its score there is 0"
-    one = evaluated_runs({"run": {"p0-m": docs("d1")}}, qrels)
-    assert one.notes[-1] == f"run: ranks no documents for 6 queries, so its score there is 0: {', '.join(names[1:])}"
 
 
 def test_a_list_of_names_is_told_once_for_all_runs_that_share_it() -> None:

@@ -23,13 +23,6 @@ def ws(tmp_path: Path) -> Any:
     return folders
 
 
-def test_figures_are_kept(ws: Any) -> None:
-    told: list[str] = []
-    measured.keep(ws, "agreement.json", "figures\n", tell=told.append)
-    assert (ws.exports / "agreement.json").read_text() == "figures\n"
-    assert told == []
-
-
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
 def test_figures_of_a_study_that_can_only_be_read_are_only_printed(
     ws: Any, number: int, monkeypatch: pytest.MonkeyPatch
@@ -51,10 +44,6 @@ def test_a_full_disk_is_an_error(ws: Any, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(measured, "write_file", refuse)
     with pytest.raises(OSError, match="full"):
         measured.keep(ws, "a.json", "", tell=lambda text: None)
-
-
-def test_records_are_json_for_people() -> None:
-    assert measured.as_text({"name": "ä", "n": [1]}) == '{\n  "name": "ä",\n  "n": [\n    1\n  ]\n}\n'
 
 
 def test_an_audit_is_current_while_the_judgements_are_the_same(ws: Any) -> None:

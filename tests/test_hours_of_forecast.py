@@ -16,7 +16,6 @@ from annot.measuring.forecast.hours import (
     End,
     Rules,
     Speed,
-    ages_of,
     cost_of,
     days_left,
     drawn_hours,
@@ -226,11 +225,6 @@ def test_draws_of_disputes_follow_how_many_there_will_be() -> None:
 # Days
 
 
-def test_ages_are_days_and_none_is_negative() -> None:
-    given = [*dated(0.5, 2.0, -1.0), judged("q", 9, 10.0)]
-    assert ages_of(given, NOW).tolist() == [pytest.approx(0.5), pytest.approx(2.0), 0.0]
-
-
 def test_the_pace_counts_whole_days_back_to_the_first_judgement() -> None:
     end = days_left(dated(0.1, 0.2, 0.9, 1.5, 3.0), 10, NOW, RULES, key="a1")
     # Four days of 3, 1, 0 and 1.
@@ -331,11 +325,3 @@ def test_who_has_judged_and_is_not_named_has_none_left() -> None:
     found = forecast(dated(9.0), {"a2": 3}, now=NOW, rules=RULES)
     assert [(one.assessor, one.judged, one.remaining) for one in found.assessors] == [("a1", 1, 0), ("a2", 0, 3)]
     assert found.remaining == 3
-
-
-def test_the_notes_name_who_is_taken_to_be_as_fast_as_the_others() -> None:
-    found = forecast(dated(9.0), {"a3": 1, "a2": 2, "a4": 0}, now=NOW, rules=RULES)
-    assert found.notes == ("a2, a3: no times yet; assumed to be as fast as the others on average",)
-    untimed = forecast([judged("q", 1, None, ago=9.0)], {"a2": 1}, now=NOW, rules=RULES)
-    assert untimed.notes == ()
-    assert forecast([], {"a2": 1}, now=NOW, rules=RULES).notes == ()

@@ -1,19 +1,17 @@
 """What a study hands to each measure: which judgements and settings, and the runs and qrels of before a top-up."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
 from annot.measuring import measured, study_analyses
-from annot.measuring.agreement.estimates import _first_names, _reason_no_summary
+from annot.measuring.agreement.estimates import _reason_no_summary
 from annot.measuring.evaluation.comparisons import Score, ToppedUp
-from annot.measuring.evaluation.measures import QueryMeasures
 from annot.measuring.reusability import _papers_needed
 from scipy import stats
 
@@ -89,13 +87,6 @@ def test_a_study_without_judgements_is_refused_if_all_of_them_are_wanted(handed:
         assert order == ["refused"]
 
 
-def test_the_effect_of_assessors_is_measured_on_500_random_choices(handed: dict[str, Any]) -> None:
-    study_analyses.assessor_effect_of(snapshot(), {}, (), convention="trec", measure="AP")
-    settings = handed["given"][3]
-    assert (settings.n_random, settings.permutations, settings.alpha) == (500, 10_000, 0.05)
-    assert (settings.relevant_from, settings.level, settings.seed) == (2, 0.9, 7)
-
-
 def test_runs_are_compared_as_csfcube_does_or_for_topics_and_questions_as_trec_does() -> None:
     assert measured.primary_of(settings_of("facets")) == ("csfcube", "NDCG%20")
     for kind in ("topics", "questions"):
@@ -157,45 +148,6 @@ def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: p
     assert how == {"conventions": ("trec",), "ties": "order"}
     monkeypatch.setattr(measured, "topups", lambda *_: [])
     assert measured.with_earlier(snapshot(), {}, qrels, now) is now
-
-
-@pytest.mark.parametrize("restated", [None, "scores"])
-def test_the_file_of_an_evaluation_has_scores_before_if_there_are_some(restated: Any) -> None:
-    names = (
-        "relevant_from",
-        "level",
-        "lines",
-        "ceiling",
-        "convention",
-        "measure",
-        "verdicts",
-        "comparisons",
-        "notes",
-        "warning",
-    )
-    query = QueryMeasures("q1", {"AP": 0.5}, submitted=3, relevant=2, unjudged=1, judged_at_20=0.5, missing=("d4",))
-    whole: Any = SimpleNamespace(
-        **{name: name for name in names},
-        evaluations={"run": {"trec": SimpleNamespace(queries=[query])}},
-        restated=restated,
-        sampled=None,
-        corpus=None,
-        words=OF_PAPERS,
-    )
-    found = measured.evaluation_data(whole)
-    assert found.get("restated") == restated
-    assert ("restated" in found) == (restated is not None)
-    (of_query,) = found["queries"]["run"]["trec"].values()
-    assert of_query == asdict(query) | {"missing": ["d4"]}
-    assert (found["comparison"]["alpha"], found["comparison"]["power"]) == (0.05, 0.8)
-
-
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [("a", "a"), ("abc", "a, b, c"), ("abcd", "a, b, c and 1 more"), ("abcdef", "a, b, c and 3 more")],
-)
-def test_three_queries_are_named_and_the_others_counted(names: str, said: str) -> None:
-    assert _first_names(list(names)) == said
 
 
 @pytest.mark.parametrize(

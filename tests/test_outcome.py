@@ -14,7 +14,6 @@ from annot.study.guidelines import screen
 from annot.study.outcome import (
     Outcome,
     changed_after_adjudication,
-    changes_in_words,
     current_judgements,
     outcome_from,
     outcome_of,
@@ -161,14 +160,6 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
     decided = {(one.query_id, one.doc_id): (one.grade, one.origin) for one in outcome.decisions}
     assert decided.get(pair) == (None if final is None else (agreed.grade, final))
     assert (pair in outcome.open) == (final is None)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "shown"), [(1, "q1 d0"), (3, "q1 d0, q1 d1, q1 d2"), (4, "q1 d0, q1 d1, q1 d2, ...")]
-)
-def test_of_changed_answers_the_first_three_pairs_are_named(pairs: int, shown: str) -> None:
-    changed = [(Judgement("q1", f"d{at}", "a1", 1), Judgement("q1", f"d{at}", "a1", 2)) for at in range(pairs)]
-    assert changes_in_words(changed).partition("kept: ")[2] == shown
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import zipfile
 from collections import namedtuple
 from pathlib import Path
 
-import newer_python
 import pytest
 import yaml
 from annot import __version__
@@ -60,13 +59,6 @@ def test_the_workflow_does_what_ci_does() -> None:
     assert set(lines) <= set(here)
 
 
-def test_issue_forms_ask_for_something() -> None:
-    for path in (CHECKOUT / ".github" / "ISSUE_TEMPLATE").iterdir():
-        form = yaml.safe_load(path.read_text(encoding="utf-8"))
-        assert {"name", "description", "body"} <= form.keys()
-        assert any(part.get("validations", {}).get("required") for part in form["body"])
-
-
 def test_one_line_installs_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """README, page, and the messages to those whose Python is too new give the same line."""
     for name in ("README.md", "docs/howto/install.md"):
@@ -79,17 +71,6 @@ def test_one_line_installs_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> 
         assert INSTALL in str(refused.value)
         assert "this is 3.14" in str(refused.value)
         assert any(INSTALL in problem.mend for problem in check._machine(CHECKOUT))
-
-
-def test_a_library_that_lets_numpy_go_is_noticed() -> None:
-    """As the index had it in November 2026: the client asks for an opencv that holds numpy below 2.3."""
-    today = {
-        "label-studio-sdk": ("numpy (>=2.2,<3.0.0)", "opencv-python-headless (>=4.12.0,<4.13.0)"),
-        "opencv-python-headless<4.13.0,>=4.12.0": ('numpy<2.0; python_version < "3.9"', "numpy<2.3.0,>=2"),
-    }
-    assert not newer_python.lets_go(today.__getitem__)
-    assert newer_python.lets_go({**today, "opencv-python-headless<4.13.0,>=4.12.0": ("numpy>=2",)}.__getitem__)
-    assert newer_python.lets_go({"label-studio-sdk": ("numpy (>=2.2,<3.0.0)",)}.__getitem__)
 
 
 def test_without_an_index_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

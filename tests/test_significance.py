@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from annot.base.errors import UndefinedStatistic
 from annot.base.stats import inference
 from annot.base.stats.inference import MaxT, max_t_tests, randomisation_tests, tau_b_of_rows, tukey_tests
 from hypothesis import given
@@ -47,29 +46,11 @@ def test_exact_p_is_that_of_scipy(differences: list[float]) -> None:
     assert p_of(differences) == pytest.approx(min(1.0, float(expected.pvalue)) if expected else 1.0)
 
 
-@given(st.lists(tenths, min_size=1, max_size=10), st.randoms(use_true_random=False))
-def test_exact_p_does_not_depend_on_names_order_or_queries_that_tie(differences: list[float], random) -> None:
-    p = p_of(differences)
-    shuffled = [-value for value in differences] + [0.0, 0.0]
-    random.shuffle(shuffled)
-    assert p_of(shuffled) == pytest.approx(p)
-    assert 0 < p <= 1
-
-
 @pytest.mark.parametrize("exact_up_to", [0, 20])
 def test_a_pairs_p_does_not_depend_on_the_pairs_beside_it(exact_up_to: int) -> None:
     rows = np.random.default_rng(1).normal(0.1, 0.4, (5, 12))
     together = randomisation_tests(rows, exact_up_to=exact_up_to, permutations=500, seed=3)
     assert together.tolist() == [p_of(row, exact_up_to=exact_up_to, permutations=500, seed=3) for row in rows]
-
-
-def test_runs_that_never_differ_have_p_one_and_no_query_has_no_p() -> None:
-    assert p_of([0.0, 0.0, 0.0]) == 1.0
-    assert p_of([0.0, 0.0, 0.0], exact_up_to=-1, permutations=50) == 1.0
-    with pytest.raises(UndefinedStatistic, match="no query"):
-        p_of([])
-    with pytest.raises(UndefinedStatistic, match="no finite value"):
-        p_of([0.1, float("nan")])
 
 
 def test_under_no_difference_p_is_below_alpha_as_often_as_alpha() -> None:
@@ -152,7 +133,7 @@ def size_of_t(rows: np.ndarray) -> np.ndarray:
     return np.abs(stats.ttest_1samp(rows, 0, axis=1).statistic)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_exact_p_is_that_of_all_flips_by_brute_force(seed: int) -> None:
     """Differences of four runs on seven papers, which hang together as pairs of runs do."""
     rng = np.random.default_rng(seed)

@@ -2,14 +2,12 @@
 
 import re
 import shutil
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from annot.base.records import Topic
 from annot.base.settings import Kind
 from annot.base.words import languages
-from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.labelstudio.tasks import sides_of
 from annot.study.guidelines import definition_of, shown, words_in
 from annot.study.workspace import Workspace
@@ -90,22 +88,3 @@ def test_a_new_study_of_questions_says_question_in_every_language_and_other_stud
     for name in ("whole", "adjudication", "full-text", "training", "queries"):
         assert not re.search("[Tt]opic", shown(questions, name)), name
     assert "| question read differently | Each" in shown(questions, "adjudication")
-
-
-def test_words_that_are_in_the_folder_stay_and_are_not_called_new(tmp_path: Path) -> None:
-    own = tmp_path / "templates" / "words" / "en.toml"
-    own.parent.mkdir(parents=True)
-    own.write_text('[task]\ntopic = "Need"\n', encoding="utf-8")
-    told = annot_done("init", ".", "--kind", "questions", folder=tmp_path).stdout
-    assert "templates/words/en.toml" not in told
-    assert "templates/words/de.toml" in told
-    assert "Need" in own.read_text(encoding="utf-8")
-
-
-def test_the_page_for_adjudicators_names_each_cause_on_their_screen_and_no_other() -> None:
-    pages = files("annot.study.guideline_pages")
-    for folder, causes in (("", DIFFERENCES), ("topics", DIFFERENCES_OF_WHOLES)):
-        text = (pages / folder / "adjudication.md").read_text(encoding="utf-8")
-        text = text.replace("{topic}", "topic")
-        rows = re.findall(r"^\| ([^|]+?) \| [A-Z]", text.split("## Why they differ")[1], re.MULTILINE)
-        assert rows == ["Choose", *(one.value for one in causes)]

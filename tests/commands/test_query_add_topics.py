@@ -1,7 +1,6 @@
 """Topics of files in a study: added all or none, the same again, refused where something else has their id."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -151,15 +150,3 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert read.topics[0][1] == Topic("7", "short", "What is it?", None, {"about": json.dumps(["a", "b"])})
     assert read.topics[1][1] == Topic("8/a", "other", None, None, {"about": "[]"})
     assert read.form == "ir_datasets"
-
-
-def test_datasets_without_queries_and_those_that_cannot_be_had_are_refused(registered: str) -> None:
-    shown = f"[Errno 101] {'unreachable' * 50}"[:200]
-    for name, problem in (
-        ("silent-for-annot", "has no queries"),
-        ("asked-for-anot", "not a dataset of ir_datasets"),
-        ("gone-for-annot", "cannot read this dataset: All sources failed$"),
-        ("cut-for-annot", f"cannot read this dataset: {re.escape(shown)}$"),
-    ):
-        with pytest.raises(InputError, match=problem):
-            read_topics(f"irds:{name}")

@@ -1,14 +1,12 @@
 """Which grade two papers deserve by what they are about, and how the simulated people see it."""
 
 import math
-from statistics import fmean, median, stdev
+from statistics import stdev
 
 import numpy as np
 import pytest
 from annot_demo import simulated_people
 from annot_demo.simulated_people import (
-    ADJUDICATOR,
-    CAST,
     Latent,
     SimulatedAdjudicator,
     SimulatedAssessor,
@@ -67,13 +65,6 @@ def test_each_kind_of_likeness_has_its_grade(
     assert stdev(found) > 0.05
 
 
-def test_problems_of_one_area_are_between_related_ones_and_others() -> None:
-    area, related = (fmean(relevances("background", QUERY, QUERY._replace(problem=one))) for one in ("04", "14"))
-    assert 0.5 < area < related - 0.2
-    near, far = (fmean(relevances("result", QUERY, QUERY._replace(problem=one))) for one in ("04", "13"))
-    assert near > far + 0.1
-
-
 def fine(name: str = "a1", *, severity: float = 0.0, noise: float = 1.0) -> SimulatedAssessor:
     """A person whose grades are what they perceive, in hundredths."""
     return SimulatedAssessor(name, severity, noise, tuple(np.arange(-8.0, 8.0, 0.01)), 0.0, 30.0)
@@ -97,38 +88,6 @@ def test_severity_is_taken_off_and_noise_is_a_deviation() -> None:
     found = perceived(fine(severity=0.5, noise=2.0), 1, relevance=2.0)
     assert float(found.mean()) == pytest.approx(1.5, abs=0.15)
     assert float(found.std()) == pytest.approx(2.0, abs=0.15)
-
-
-def test_what_is_clearly_unlike_takes_half_the_time() -> None:
-    one = SimulatedAssessor("a1", 0.0, 0.4, (0.5, 1.5, 2.5), 0.0, 300.0)
-    at_once, *longer = (one.judge("q", "d", relevance=value, seed=1, reasons=REASONS) for value in (0.24, 0.25, 2.0))
-    assert [answer.lead_time for answer in longer] == pytest.approx([2 * at_once.lead_time] * 2, abs=0.11)
-    times = [one.judge("q", f"d{at}", relevance=1.0, seed=1, reasons=REASONS).lead_time for at in range(1500)]
-    assert median(times) == pytest.approx(300.0, rel=0.05)
-    assert stdev(map(math.log, times)) == pytest.approx(simulated_people.SPREAD_OF_TIMES, abs=0.03)
-    assert simulated_people.SPREAD_OF_TIMES < 1
-
-
-def test_one_answer_in_twenty_five_has_a_remark_that_fits_its_grade() -> None:
-    answers = [CAST[0].judge("q", f"d{at}", relevance=at % 4, seed=1, reasons=REASONS) for at in range(3000)]
-    said = [(answer.grade, answer.comment) for answer in answers if answer.comment is not None]
-    assert len(said) / 3000 == pytest.approx(0.04, abs=0.012)
-    assert all(
-        comment in simulated_people.REMARKS["facets"]["grades"][grade] for grade, comment in said if grade is not None
-    )
-
-
-def test_the_cast_is_one_balanced_one_strict_one_lenient_and_one_hasty_person() -> None:
-    balanced, strict, lenient, hasty = CAST
-    assert lenient.severity < balanced.severity == 0 < strict.severity < 1
-    assert min(CAST, key=lambda one: one.seconds) is hasty
-    assert max(CAST, key=lambda one: one.noise) is hasty
-    for one in (*CAST, ADJUDICATOR):
-        assert 0 < one.noise < 1
-        assert [int(at) for at in one.thresholds] == [0, 1, 2]
-        assert 10 < one.seconds < 120
-    assert all(0 < one.cannot_judge_rate < 0.02 for one in CAST)
-    assert all(abs(one.severity) < 0.5 for one in CAST)
 
 
 def settle(grades: list[int | None], relevance: float, *, over_rule: float = 0.0) -> tuple[int | None, str | None]:

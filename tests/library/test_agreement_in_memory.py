@@ -52,29 +52,10 @@ def test_an_interval_of_items_becomes_wider_with_its_level() -> None:
     pd.testing.assert_frame_equal(measured(matrix).to_frame(), measured(matrix, level=0.95).to_frame())
 
 
-def test_a_matrix_of_items_has_no_queries() -> None:
-    found = measured()
-    assert found.per_query().empty
-    assert found.notes == ("items are the sampling units of the intervals",)
-    assert (found.scale, found.missing) == ((0, 1, 2), "drop")
-
-
 @pytest.mark.parametrize("options", [{"final": {"q": {"d": 1}}}, {"binarised_at": 1}, {"binarised_at": 0}])
 def test_a_matrix_has_no_final_grades_and_is_not_split(options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="expected a long table"):
         measured(**options)
-
-
-def test_without_final_grades_there_is_nothing_after_adjudication() -> None:
-    found = measured(LONG)
-    frame, by_query = found.to_frame(), found.per_query()
-    assert set(frame["adjudication"]) == {"before", ""}
-    assert set(by_query["adjudication"]) == {"before"}
-    assert "disputed_share" in set(frame["coefficient"])
-    assert "overruled_share" not in set(frame["coefficient"])
-    for one in (frame, by_query):
-        assert one.index.tolist() == list(range(len(one)))
-    assert by_query["query_id"].unique().tolist() == ["q0", "q1"]
 
 
 FINAL = {"q0": {"d0": 0, "d1": 1, "d2": 2}, "q1": {"d3": 2, "d4": 0, "d5": 1}}

@@ -6,8 +6,6 @@ from typing import Any
 import annot
 import pandas as pd
 import pytest
-from annot.publishing.report.figures import PLAIN
-from matplotlib.colors import to_hex
 
 # Two of three grades of each query are equal; the final grades are those of a1.
 RATINGS = [(f"q{at // 3}", f"d{at}", f"a{who}", (at + who * (at % 3 == 2)) % 4) for who in (0, 1) for at in range(12)]
@@ -85,15 +83,6 @@ def test_grades_of_which_none_is_relevant_are_told_before_any_figure() -> None:
     assert not any("relevant_from" in note for note in annot.evaluate(GOOD, qrels).notes)
 
 
-def test_without_a_value_it_says_why_and_open_disputes_leave_out_what_is_after() -> None:
-    assert repr(annot.measure_agreement([("q", "d", "a", 1), ("q", "e", "a", 2)])).endswith(
-        "median over queries: no value, because none of the queries has a value."
-    )
-    assert "after it" not in repr(annot.measure_agreement(RATINGS, final={"q0": {"d0": 0}}))
-    with pytest.raises(annot.InputError, match="coefficients: expected at least one"):
-        annot.measure_agreement(RATINGS, coefficients=[])
-
-
 def pools(queries: int) -> annot.DrawnPools:
     ranking = {f"q{at:02}": {f"d{one}": float(-one) for one in range(at % 3 + 1)} for at in range(queries)}
     return annot.draw_pool({"bm25": ranking, "lsa": ranking}, per_method=2, seed=1)
@@ -135,22 +124,6 @@ def test_what_people_wrote_is_text_in_a_notebook() -> None:
             assert "<i>" not in body
             assert "<img" not in body
             assert "&lt;script&gt;" in body
-
-
-def drawn(figure: Any) -> list[str]:
-    return [label.get_text() for axes in figure.axes for label in axes.get_yticklabels()]
-
-
-def test_results_are_drawn_as_the_report_draws_them() -> None:
-    agreement = annot.measure_agreement(RATINGS, final=FINAL).plot()
-    assert [axes.get_title(loc="left") for axes in agreement.axes] == ["together, 4 queries"]
-    assert [text.get_text() for text in agreement.legends[0].texts] == ["before adjudication", "after adjudication"]
-    before = annot.measure_agreement(RATINGS).plot()
-    assert [text.get_text() for text in before.legends[0].texts] == ["before adjudication"]
-    runs = annot.evaluate({"a$b$": BAD, r"$\frac": GOOD}, QRELS).plot()
-    assert drawn(runs)[:2] == [r"$\frac", "a$b$"]
-    assert to_hex(runs.get_facecolor()) == to_hex(PLAIN.back)
-    assert drawn(pools(3).plot()) == ["q00", "q01", "q02"]
 
 
 @pytest.mark.parametrize(

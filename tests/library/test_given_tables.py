@@ -45,16 +45,6 @@ def test_judgements_are_the_same_in_every_form(form: Any) -> None:
     assert ratings_in(form, name="ratings") == ratings_in(FRAME, name="ratings")
 
 
-def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
-    extra = FRAME.assign(occasion=1, flags="")
-    repeat = extra.iloc[[0]].assign(occasion=2, grade=0)
-    flagged = extra.iloc[[0]].assign(flags="deleted", grade=0)
-    listed = [flags.split() for flags in [*extra["flags"], "", "deleted"]]
-    given = pd.concat([extra, repeat, flagged], ignore_index=True)
-    assert ratings_in(given, name="ratings") == ratings_in(FRAME, name="ratings")
-    assert ratings_in(given.assign(flags=listed), name="ratings") == ratings_in(FRAME, name="ratings")
-
-
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -201,15 +191,6 @@ def test_a_list_of_documents_is_a_ranking_best_first(form: Callable[[list[str]],
     assert runs_in([{"bm25": run}, RUN], name="run") == {"bm25": expected, "run": RANKINGS}
 
 
-def test_lists_give_the_pool_and_the_measures_of_the_same_order_with_scores() -> None:
-    scored = {"q1": {"d3": 9.0, "d1": 8.5}, "q2": {"d1": 0.5}}
-    frames = [annot.draw_pool({"bm25": run, "lsa": RUN}).to_frame().drop(columns="score") for run in (LISTED, scored)]
-    pd.testing.assert_frame_equal(*frames)
-    qrels = {"q1": {"d1": 3, "d3": 0}, "q2": {"d1": 2}}
-    measured = [annot.evaluate(run, qrels).to_frame() for run in (LISTED, scored)]
-    pd.testing.assert_frame_equal(*measured)
-
-
 def test_a_file_with_faults_names_its_lines(tmp_path: Path) -> None:
     path = tmp_path / "bad.run"
     path.write_text("q1 Q0 d1 1 2.5\nq1 Q0 d1 1 nan bm25\n")
@@ -240,14 +221,6 @@ def test_the_papers_next_to_the_qrels_come_with_them(tmp_path: Path) -> None:
     for given in (path, frame):
         assert annot.evaluate(RUN, given).notes[0] == expected
     assert annot.measure_agreement(FRAME, final=path).notes == (expected,)
-
-
-def test_without_a_paper_notes_say_that_queries_count_as_independent(tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text(write_qrels(QRELS))
-    for given in (tmp_path / "qrels.txt", QRELS_FRAME, {"q1": {"d1": 3}, "q2": {"d1": 1}}):
-        assert annot.evaluate(RUN, given).notes[0].startswith("queries are taken as independent")
-    assert annot.measure_agreement(FRAME).notes[0].startswith("queries are taken as independent")
-    assert annot.measure_agreement([[1, 1], [0, 1]]).notes == ("items are the sampling units of the intervals",)
 
 
 @pytest.mark.parametrize(
