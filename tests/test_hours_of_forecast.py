@@ -24,12 +24,10 @@ from annot.measuring.forecast.hours import (
     hours_for,
     kept_times,
     pair_time,
-    predicted,
     seconds_of,
     set_speed,
     settling_of,
     speed_of,
-    tails,
     times,
 )
 
@@ -176,11 +174,6 @@ def test_costs_are_hours_at_their_rate() -> None:
     assert cost_of(hours, no_rate).value == Undefined("no hourly rate is set")
 
 
-def test_the_middle_share_of_draws_is_between_equal_tails() -> None:
-    assert tails(0.9) == pytest.approx((0.05, 0.95))
-    assert predicted(np.arange(101.0), 0.9) == Interval(pytest.approx(5.0), pytest.approx(95.0), 0.9, "prediction")
-
-
 def test_disputes_cost_what_is_set_or_what_was_learnt() -> None:
     assert known(settling_of([], seconds=90.0, fence=3.0)).hours({WHO: 80}) == pytest.approx(2.0)
     assert settling_of([judged("q", 1, None)], seconds=None, fence=3.0) is NOT_KNOWN
@@ -319,9 +312,3 @@ def test_a_pace_of_less_than_a_week_comes_with_a_note(oldest: float, window: int
         [judged("q", 1, 9.0, ago=oldest), judged("q", 2, 9.0, "a2", ago=0.5)], {"a1": 1}, now=NOW, rules=rules
     )
     assert any("less than a week" in note for note in found.notes) == short
-
-
-def test_who_has_judged_and_is_not_named_has_none_left() -> None:
-    found = forecast(dated(9.0), {"a2": 3}, now=NOW, rules=RULES)
-    assert [(one.assessor, one.judged, one.remaining) for one in found.assessors] == [("a1", 1, 0), ("a2", 0, 3)]
-    assert found.remaining == 3

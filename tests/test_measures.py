@@ -145,9 +145,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize(
-    "scores", [(1, 1, 1, 1, 1), (3, 2, 2, 1, 1), (5, 4, 3, 2, 1)]
-)
+@pytest.mark.parametrize("scores", [(1, 1, 1, 1, 1), (3, 2, 2, 1, 1), (5, 4, 3, 2, 1)])
 def test_the_expected_value_under_ties_is_the_mean_over_all_orders_of_what_ties(
     convention: str, scores: tuple[int, ...]
 ) -> None:

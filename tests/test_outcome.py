@@ -72,11 +72,6 @@ def returned_pair(*settled: SourcedAdjudication) -> Outcome:
     )
 
 
-def test_a_returned_pair_waits_and_is_neither_open_nor_incomplete() -> None:
-    found = returned_pair()
-    assert (found.waiting, found.open, found.incomplete, found.decisions) == ((PAIR,), (), (), ())
-
-
 def test_a_returned_pair_that_is_settled_waits_for_nobody() -> None:
     found = returned_pair(decision("2031-01-01T10:00:01Z"))
     assert (found.waiting, found.open, found.incomplete, found.short) == ((), (), (), ())

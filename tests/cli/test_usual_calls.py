@@ -155,7 +155,6 @@ def test_the_workspace_comes_from_the_environment(
     [
         ("evaluate --convention trec", "exports/evaluation.json"),
         ("agreement --missing zero", "exports/agreement.json"),
-        ("agreement --binarised-at 2", "exports/agreement.json"),
     ],
 )
 def test_a_look_from_another_side_leaves_what_is_exported(typed: str, kept: str, study: Callable[[str], Path]) -> None:

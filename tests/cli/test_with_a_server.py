@@ -11,11 +11,7 @@ from memory_studio import studio_of_memory
 WRONG_TOKEN = "0123456789abcdef0123456789abcdef01234567"
 TALKING = (
     "push",
-    "pull",
-    "push adjudication",
     "pull adjudication",
-    "pull training",
-    "pull substudy",
     "pull --watch",
     "assessor add a9 --account a9@example.org",
 )

@@ -74,14 +74,10 @@ def test_its_pool_is_drawn_by_the_methods_that_rank_texts_and_the_others_stay(
 
 REFUSED = [
     (("--text", "a"), "found a topic without --text and --id, expected both"),
-    (("--narrative", "a"), "found a topic without --text and --id, expected both"),
     (("p5", "--text", "a", "--id", "T1"), "expected --text alone"),
-    (("--text", "a", "--id", "T1", "--facet", "method"), "expected --text alone"),
     (("--text", " ", "--id", "T1"), "--text: found no words"),
-    (("--text", "a", "--id", "T1", "--narrative", ""), "--narrative: found no words"),
     (("--text", "a", "--id", "T 1"), "--id 'T 1': expected no space, no slash"),
     (("--text", "a", "--id", "a/b"), "--id 'a/b': expected no space, no slash"),
-    (("--text", "a", "--id", ""), "--id '': expected no space, no slash"),
     (("--text", "a", "--id", "p5-method"), "--id p5-method: a query of p5 has this id"),
 ]
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 N = np.nan
 
 
@@ -111,33 +110,3 @@ def test_a_pool_by_hand() -> None:
     assert drawn.loc["d1", ["method", "rank"]].tolist() == ["cited", 1]
     assert drawn.loc["d1", "also_had_by"] in ("m1:1 m2:2", "m2:2 m1:1")
     assert drawn.loc["d4", ["method", "rank", "score"]].tolist() == ["m2", 3, 1.0]
-
-
-def test_the_frozen_pools_of_the_demonstration_are_drawn_again() -> None:
-    folder = CHECKOUT / "pools" / "demo"
-    runs = sorted((folder / "rankings").glob("*.run"))
-    golden = [path.read_text().splitlines() for path in sorted(folder.rglob("fic*.jsonl"))]
-    assert golden
-    heads = [json.loads(lines[0]) for lines in golden]
-    entries = {
-        head["topic_id"]: [json.loads(line) for line in lines[1:]] for head, lines in zip(heads, golden, strict=True)
-    }
-    cited = {
-        paper: [one["doc_id"] for one in pooled if one["drawn"]["method"] == "cited"]
-        for paper, pooled in entries.items()
-    }
-    drawn = annot.draw_pool(
-        runs,
-        per_method=heads[0]["per_method"],
-        ranking_depth=heads[0]["ranking_depth"],
-        mode=heads[0]["mode"],
-        seed=heads[0]["seed"],
-        cited=cited,
-    ).to_frame()
-    expected = [
-        (paper, one["doc_id"], one["drawn"]["turn"], one["drawn"]["method"], one["drawn"]["rank"])
-        for paper, pooled in sorted(entries.items())
-        for one in pooled
-    ]
-    columns = ["query_id", "doc_id", "turn", "method", "rank"]
-    assert list(drawn[columns].itertuples(index=False, name=None)) == expected

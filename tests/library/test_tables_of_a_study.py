@@ -67,13 +67,6 @@ def test_judgements_have_their_facet_paper_and_flags() -> None:
     assert str(found["grade"].dtype) == "Int64"
 
 
-def test_qrels_have_a_row_for_each_final_grade() -> None:
-    found = opened().qrels
-    assert found["relevance"].tolist() == [2, 0]
-    assert found.loc[1, ["origin", "adjudicator", "reason"]].tolist() == ["adjudicated", "j1", "why"]
-    assert [*found.columns][:4] == ["query_id", "facet", "query_paper", "doc_id"]
-
-
 def test_pools_are_below_each_other_with_one_row_number_each() -> None:
     found = opened(pool("p1", "d1", "d2"), pool("p2", "d3")).pool
     assert found.index.tolist() == [0, 1, 2]

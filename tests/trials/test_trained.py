@@ -69,18 +69,6 @@ def test_an_assessor_in_training_is_held_against_the_gold_grades(ws: Workspace) 
     assert (found.verdict, found.planned_too) == ("not finished", (f"{Q1} d00",))
 
 
-def test_only_so_many_pairs_far_from_gold_are_named_as_is_set(ws: Workspace) -> None:
-    pairs = [(Q1, f"d0{at}") for at in range(4)]
-    with ws.writing() as session:
-        trials.replace_gold(session, [Gold(*pair, 0, "So.", at) for at, pair in enumerate(pairs, 1)])
-    assigned(ws, "train", "a2", *pairs)
-    answered(ws, "train", *(Judgement(*pair, "a2", grade) for pair, grade in zip(pairs, (1, 3, 2, 3), strict=True)))
-    for most, named in ((2, ["d01", "d03"]), (3, ["d01", "d03", "d02"]), (9, ["d01", "d03", "d02", "d00"])):
-        with ws.reading() as session:
-            (found,) = training_of(ws.replaced("training", furthest=most), session)
-        assert [one.doc_id for one in found.furthest] == named
-
-
 def test_hidden_gold_is_held_against_the_final_grades_of_others(ws: Workspace) -> None:
     """In the first query document d01 has the grade 2 and d02 the grade 3, by both of its assessors."""
     with ws.reading() as session:
