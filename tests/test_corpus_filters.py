@@ -83,21 +83,6 @@ def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -
     assert tally.same_title == []
 
 
-def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> None:
-    tally = Tally()
-    tally.remember(marks_of([paper("p1", "Deep Parsing")], None))
-    kept = kept_of([paper("p1", "Deep Parsing"), paper("p2", "Deep Parsing")], tally)
-    assert [p.paper_id for p in kept] == ["p2"]
-    assert (tally.read, tally.kept, tally.rejected) == (2, 1, {Rejection.DUPLICATE_ID: 1})
-    assert tally.same_title == [("p1", "p2")]
-
-
-def test_titles_without_letters_and_digits_are_not_taken_for_the_same() -> None:
-    tally = Tally()
-    kept_of([paper("p1", "???"), paper("p2", "...")], tally)
-    assert tally.same_title == []
-
-
 @settings(deadline=None)
 @given(
     st.lists(

@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Qrel, ScoredDoc
 from annot.base.settings import settings_of
 from annot.measuring import measured, study_analyses
 from annot.measuring.agreement.estimates import _reason_no_summary
-from annot.measuring.evaluation.comparisons import Score, ToppedUp
-from annot.measuring.reusability import _papers_needed
-from scipy import stats
 
 SETTINGS = SimpleNamespace(
     scale=SimpleNamespace(grades=(0, 1, 2)),
@@ -77,16 +73,6 @@ def test_agreement_is_of_all_that_counts_or_of_what_is_given(handed: dict[str, A
     assert (handed["missing"], handed["binarised_at"], handed["unjudgeable"]) == ("drop", 1, ())
 
 
-def test_a_study_without_judgements_is_refused_if_all_of_them_are_wanted(handed: dict[str, Any]) -> None:
-    order: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measured, "refuse_unjudged", lambda _: order.append("refused"))
-        measured.agreement_of(snapshot(), judgements=[])
-        assert order == []
-        measured.agreement_of(snapshot())
-        assert order == ["refused"]
-
-
 def test_runs_are_compared_as_csfcube_does_or_for_topics_and_questions_as_trec_does() -> None:
     assert measured.primary_of(settings_of("facets")) == ("csfcube", "NDCG%20")
     for kind in ("topics", "questions"):
@@ -115,41 +101,6 @@ def test_runs_are_those_given_or_those_of_the_study(tmp_path: Path) -> None:
         measured.read_run_files(ws, [ws.runs / "a.run", ws.runs / "a.run"])
 
 
-def line(facet: str, run: str, value: float, convention: str = "trec") -> Any:
-    return SimpleNamespace(facet=facet, run=run, convention=convention, values={"AP": value})
-
-
-def evaluated(*lines: Any) -> Any:
-    return SimpleNamespace(lines=lines, convention="trec", measure="AP")
-
-
-def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    qrels = (Qrel("q", "d1", 1), Qrel("q", "d2", 1))
-    topped = [
-        (ToppedUp(2, "new", 1), {("q", "d2")}),
-        (ToppedUp(1, "all", 2), {("q", "d1"), ("q", "d2")}),
-    ]
-    asked: list[Any] = []
-
-    def evaluate(_: object, runs: Any, left: Any, **how: Any) -> Any:
-        asked.append((runs, left, how))
-        return evaluated(line("m", "run", 0.4), line("m", "chance", 0.1), line("m", "run", 0.9, "csfcube"))
-
-    monkeypatch.setattr(measured, "topups", lambda *_: topped)
-    monkeypatch.setattr(measured, "evaluation_of", evaluate)
-    monkeypatch.setattr(measured, "replace", lambda of, restated: restated)
-    now = evaluated(line("m", "run", 0.5), line("m", "chance", 0.2), line("m", "run", 0.8, "csfcube"))
-    found: Any = measured.with_earlier(snapshot(), {"run": {"q": (ScoredDoc("d2", 1.0),)}}, qrels, now, ties="order")
-    # Before the second nothing was judged.
-    assert [(one.version, one.method, one.pairs) for one in found.topups] == [(2, "new", 1)]
-    assert found.scores == (Score("m", "run", (0.4, 0.5), (1, 1)),)
-    ((_, left, how),) = asked
-    assert left == qrels[:1]
-    assert how == {"conventions": ("trec",), "ties": "order"}
-    monkeypatch.setattr(measured, "topups", lambda *_: [])
-    assert measured.with_earlier(snapshot(), {}, qrels, now) is now
-
-
 @pytest.mark.parametrize(
     ("defined", "queries", "reason"),
     [
@@ -163,12 +114,3 @@ def test_scores_before_a_top_up_are_those_of_the_qrels_without_it(monkeypatch: p
 def test_a_summary_needs_more_than_half_of_the_queries(defined: int, queries: int, reason: str | None) -> None:
     found = _reason_no_summary(defined, queries)
     assert (None if found is None else found.reason) == reason
-
-
-def test_a_thousand_papers_are_the_most_that_are_advised() -> None:
-    def half(n: int) -> float:
-        return float(stats.t.ppf(0.95, n - 1)) / n**0.5
-
-    assert _papers_needed((half(999) + half(1000)) / 2, 1.0, tail=0.05) == 1000
-    assert _papers_needed((half(1000) + half(1001)) / 2, 1.0, tail=0.05) is None
-    assert _papers_needed(100.0, 1.0, tail=0.05) == 4

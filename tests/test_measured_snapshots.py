@@ -4,7 +4,6 @@ from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel, Query, ScoredDoc, Source
 from annot.measuring import measured
@@ -20,23 +19,6 @@ def outcome(**changes: Any) -> Any:
 
 def judged(doc: str, who: str, grade: int | None, **more: Any) -> Judgement:
     return Judgement("q1", doc, who, grade, **more)
-
-
-@pytest.mark.parametrize(
-    ("clock", "elsewhere", "words"),
-    [
-        ([True, True], False, "the order of time"),
-        ([True, True], True, "the order of time"),
-        ([False, False], False, "the order of the plan"),
-        ([True, False], False, "the order of the plan for assessors whose judgements do not all have a time"),
-        ([False], True, "the order of the imported file, which need not be the order of judging"),
-    ],
-)
-def test_the_order_of_judging_is_that_of_the_clock_if_all_have_a_time(
-    clock: list[bool], elsewhere: bool, words: str
-) -> None:
-    panel: Any = SimpleNamespace(by_clock=np.array(clock))
-    assert measured._order(panel, elsewhere=elsewhere) == words
 
 
 def test_who_was_asked_and_who_gave_a_grade_are_counted() -> None:
@@ -139,16 +121,6 @@ def test_agreement_by_guidelines_takes_the_pairs_that_all_judged_by_one_version(
     assert taken == [["d1 a1", "d1 a2"]]
     assert (first.facet, first.number, first.sent_at, first.table, first.mixed) == ("aim", 1, "at old", "table", 1)
     assert (second.number, second.table, second.mixed) == (2, None, 1)
-
-
-@pytest.mark.parametrize(("grades", "at"), [((0, 1), []), ((0, 1, 2), [1, 2]), ((0, 1, 2, 3), [1, 2, 3])])
-def test_a_scale_is_split_at_each_grade_but_the_lowest(
-    grades: tuple[int, ...], at: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measured, "agreement_of", lambda snapshot, *, binarised_at, coefficients: binarised_at)
-    settings = SimpleNamespace(scale=SimpleNamespace(grades=grades))
-    snapshot: Any = SimpleNamespace(ws=SimpleNamespace(settings=settings))
-    assert list(measured.binarised_agreement_of(snapshot)) == at
 
 
 def test_days_decide_whether_the_clock_is_the_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from annot.base.records import Topic
 from annot.base.settings import Kind
 from annot.base.words import languages
 from annot.labelstudio.tasks import sides_of
-from annot.study.guidelines import definition_of, shown, words_in
+from annot.study.guidelines import shown, words_in
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
@@ -56,17 +56,6 @@ def test_no_page_for_people_who_judge_texts_speaks_of_facets_or_papers(tmp_path:
         text = shown(ws, name)
         assert not re.search(r"\b(facets?|abstracts?|papers?|candidates?|marked|similar)\b", text), name
         assert "<" not in text, name
-
-
-@pytest.mark.parametrize("kind", TEXTS)
-def test_a_page_of_the_study_wins_over_that_of_its_kind(tmp_path: Path, kind: Kind) -> None:
-    ws = made(tmp_path, kind)
-    (ws.root / "guidelines" / "whole.md").write_text("# Ours\n\nWhat we say.\n", encoding="utf-8")
-    (ws.root / "guidelines" / "training.md").write_text("# Training\n\nWhat we say.\n", encoding="utf-8")
-    assert definition_of(shown(ws, "whole")) == "What we say."
-    checked = annot("check", "guidelines", folder=ws.root)
-    assert checked.exit_code == 1
-    assert "training.md" not in checked.stdout
 
 
 def test_a_new_study_of_questions_says_question_in_every_language_and_other_studies_say_topic(tmp_path: Path) -> None:

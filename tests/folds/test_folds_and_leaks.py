@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query, Topic
-from annot.measuring import folds as folds_of
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks
 from annot.measuring.study_analyses import StudyGrades
 from sklearn.model_selection import StratifiedGroupKFold
@@ -126,11 +125,6 @@ def test_papers_with_most_queries_are_dealt_first_and_folds_come_out_even() -> N
         assert {one, two} == {("big-a", "big-b", "big-c"), ("pa-a", "pb-b", "pc-c")}
 
 
-def test_only_folds_by_their_names_are_tested_on() -> None:
-    split = {"fold2_test": ("q2",), "fold1_test": ("q1",), "fold1_dev": ("q2",), "test": ("q9",), "foldx_test": ("q8",)}
-    assert folds_of.test_folds(split) == (("q1",), ("q2",))
-
-
 @pytest.mark.parametrize(("common", "near"), [(6, True), (5, False)])
 def test_texts_are_near_duplicates_from_six_tenths_of_their_word_fives_on(common: int, near: bool) -> None:
     """Ten fives of words in all: those in common, and two of either text or more."""
@@ -159,15 +153,6 @@ def test_questions_are_copies_by_title_and_description_however_short() -> None:
     }
     assert near_copies(asked) == (("T1", "T2"),)
     assert near_copies({**asked, **texts(T0="tea and hearts in old men")}) == (("T0", "T4"), ("T1", "T2"))
-
-
-def test_two_texts_are_never_judged_for_each_other_even_if_documents_have_their_ids() -> None:
-    train, test = [Query("1", "1", "whole", ())], [Query("2", "2", "whole", ())]
-    pools = {"1": ["2", "3"], "2": ["1", "3"]}
-    topics = {"1": Topic("1", "sleep"), "2": Topic("2", "tea")}
-    leaks = find_leaks(train, test, pools=pools, topics=topics)
-    assert (leaks.other_way_round, leaks.candidates) == ((), ("3",))
-    assert find_leaks(train, test, pools=pools, topics=texts(**{"1": "a", "2": "b"})).other_way_round == (("1", "2"),)
 
 
 def grades(recorded: list[list[str]]) -> StudyGrades:

@@ -74,15 +74,6 @@ def test_runs_are_shown_best_first_with_chance_last() -> None:
         assert note.partition("`")[0] in found._repr_html_()
 
 
-def test_grades_of_which_none_is_relevant_are_told_before_any_figure() -> None:
-    qrels = {query: {doc: min(grade, 1) for doc, grade in of.items()} for query, of in QRELS.items()}
-    found = annot.evaluate(GOOD, qrels, relevant_from=2)
-    assert "set `relevant_from = 1`" in found.notes[0]
-    for page in (repr(found), found._repr_html_()):
-        assert page.index("relevant_from = 1") < page.index("%")
-    assert not any("relevant_from" in note for note in annot.evaluate(GOOD, qrels).notes)
-
-
 def pools(queries: int) -> annot.DrawnPools:
     ranking = {f"q{at:02}": {f"d{one}": float(-one) for one in range(at % 3 + 1)} for at in range(queries)}
     return annot.draw_pool({"bm25": ranking, "lsa": ranking}, per_method=2, seed=1)

@@ -191,17 +191,6 @@ def test_a_list_of_documents_is_a_ranking_best_first(form: Callable[[list[str]],
     assert runs_in([{"bm25": run}, RUN], name="run") == {"bm25": expected, "run": RANKINGS}
 
 
-def test_a_file_with_faults_names_its_lines(tmp_path: Path) -> None:
-    path = tmp_path / "bad.run"
-    path.write_text("q1 Q0 d1 1 2.5\nq1 Q0 d1 1 nan bm25\n")
-    expected = [
-        f"{path}:1: 5 columns, expected 6 (query_id Q0 doc_id rank score tag)",
-        f"{path}:2: score 'nan', expected a finite number",
-    ]
-    assert faults_of(lambda: annot.read_run(path)) == expected
-    assert faults_of(lambda: annot.draw_pool([path])) == expected
-
-
 PAPERS_FILE = "query_id\tquery_paper\nq1\tp\nq2\tp\nq9\tother\n"
 
 

@@ -1,12 +1,10 @@
 """A figure on record is read back as it was; counts and order of the assessors are those of the record."""
 
 import pytest
-from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Interval, Undefined
 from annot.judging.trial_answers import (
     figure_from_record,
     figure_on_record,
-    grades_of,
     recorded_against_gold,
 )
 
@@ -44,8 +42,3 @@ def test_only_who_has_pairs_with_both_grades_in_this_round_is_on_record() -> Non
     }
     found = list(recorded_against_gold(known, "train"))
     assert [(one["assessor"], one["pairs"], one["kappa"].value) for one in found] == [("a1", 4, 0.5)]
-
-
-def test_a_pair_without_a_grade_has_none() -> None:
-    answers = [Judgement("q1", "d1", "a1", 0), Judgement("q1", "d2", "a1", None), Judgement("q1", "d3", "a1", 3)]
-    assert grades_of(answers) == {("q1", "d1"): 0, ("q1", "d3"): 3}
