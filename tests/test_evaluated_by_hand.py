@@ -156,18 +156,6 @@ def test_a_development_fold_has_to_be_on_record() -> None:
     assert "annot query folds" in str(caught.value.hint)
 
 
-def test_what_a_run_leaves_out_and_adds_is_told() -> None:
-    run = {"p0-m": docs("d1", "new", "new2"), "p1-m": docs("d2"), "p9-m": docs("d1"), "p2-m": docs("d2", "d1")}
-    found = evaluated_runs({"run": run}, [*QRELS, Qrel("p3-m", "d1", 0)])
-    assert found.notes == (
-        "run: leaves out 3 judged documents",
-        "run: ranks 2 unjudged documents; unjudged counts as not relevant",
-        "run: ranks no documents for p3-m, so its score there is 0",
-        "no document is relevant for p3-m",
-        "run: 1 query of the run is not in this study",
-    )
-
-
 def test_a_list_of_names_is_told_once_for_all_runs_that_share_it() -> None:
     names = [f"p{at}-m" for at in range(8)]
     qrels = [Qrel(name, "d1", 3 * (at < 2)) for at, name in enumerate(names)]

@@ -1,6 +1,5 @@
 """What a study hands to each measure: which judgements and settings, and the runs and qrels of before a top-up."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,69 +7,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.settings import settings_of
-from annot.measuring import measured, study_analyses
+from annot.measuring import measured
 from annot.measuring.agreement.estimates import _reason_no_summary
-
-SETTINGS = SimpleNamespace(
-    scale=SimpleNamespace(grades=(0, 1, 2)),
-    judging=SimpleNamespace(missing="zero"),
-    agreement=SimpleNamespace(level=0.9),
-    evaluation=SimpleNamespace(relevant_from=2),
-    seed=7,
-)
-
-
-def snapshot(**more: Any) -> Any:
-    outcome = SimpleNamespace(
-        of_answered_pairs="answered", decisions="decided", unjudgeable=("x",), judgements="all", everything=()
-    )
-    usual = {
-        "outcome": outcome,
-        "ws": SimpleNamespace(settings=SETTINGS),
-        "facets": {},
-        "topics": {},
-        "runs": (),
-        "sample": None,
-        "corpora": (),
-    }
-    return SimpleNamespace(**(usual | more))
-
-
-@dataclass(frozen=True)
-class Noted:
-    notes: tuple[str, ...] = ()
-
-
-@pytest.fixture
-def handed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a measure is called with."""
-    found: dict[str, Any] = {}
-
-    def keep(*given: object, **named: object) -> Noted:
-        found.clear()
-        found.update(named, given=given)
-        return Noted()
-
-    for name in ("agreement_table", "evaluate_runs"):
-        monkeypatch.setattr(measured, name, keep)
-    monkeypatch.setattr(study_analyses, "assessor_effect_on_runs", keep)
-    monkeypatch.setattr(measured, "refuse_unjudged", lambda _: found.update(refused=True))
-    return found
-
-
-def test_agreement_is_of_all_that_counts_or_of_what_is_given(handed: dict[str, Any]) -> None:
-    measured.agreement_of(snapshot())
-    assert handed["given"][:2] == ("answered", "decided")
-    assert (handed["missing"], handed["level"], handed["grades"], handed["binarised_at"]) == (
-        "zero",
-        0.9,
-        (0, 1, 2),
-        None,
-    )
-    assert handed["unjudgeable"] == ("x",)
-    measured.agreement_of(snapshot(), judgements=[], decisions=[], missing="drop", binarised_at=1)
-    assert handed["given"][:2] == ([], [])
-    assert (handed["missing"], handed["binarised_at"], handed["unjudgeable"]) == ("drop", 1, ())
 
 
 def test_runs_are_compared_as_csfcube_does_or_for_topics_and_questions_as_trec_does() -> None:

@@ -60,18 +60,6 @@ def test_a_template_that_was_changed_or_is_of_another_study_is_compiled_again(tm
         render("x.txt.j2", {}, overrides=other)
 
 
-def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Path) -> None:
-    values = {
-        "label_keys": [{"value": "method", "key": "m"}],
-        "criteria": [],
-        "opinions": [],
-        "grades": [],
-        "say": read_words("en", overrides=None),
-        "foreign": False,
-    }
-    assert render("screen.css.j2", values, overrides=tmp_path / "absent").startswith(".annot")
-
-
 @pytest.mark.parametrize(
     "code",
     [

@@ -47,17 +47,6 @@ def test_the_whole_release_comes_in(imported: tuple[Path, Result]) -> None:
     assert "-1" in imported[1].stderr
 
 
-def test_agreement_gives_the_papers_table(study: Path) -> None:
-    told = annot_done("agreement", "--json", folder=study)
-    assert told.data["missing"] == "zero"
-    found = {(name, when): medians(groups(told)[name], when) for name, when in AGREEMENT}
-    assert found == AGREEMENT
-    assert round(100 * groups(told)["background"]["disputed"]["pooled"]["value"], 2) == 40.97
-    assert round(100 * groups(told)["method"]["disputed"]["pooled"]["value"], 2) == 33.35
-    assert round(100 * groups(told)["background"]["overruled"]["mean"], 2) == 3.44
-    assert round(100 * groups(told)["method"]["overruled"]["mean"], 2) == 2.40
-
-
 def test_agreement_without_the_missing_judgements_gives_other_figures_and_says_so(study: Path) -> None:
     written = annot_done("agreement", "--json", folder=study).stdout
     before = snapshot(study)

@@ -116,12 +116,6 @@ def test_help_never_shows_a_secret(name: str, tmp_path: Path, monkeypatch: pytes
     assert "of-a-person" not in shown
 
 
-@pytest.mark.parametrize("name", ["query list", "assessor list", "status --adjudication", "comments"])
-def test_a_list_without_a_row_says_so(name: str, tmp_path: Path) -> None:
-    annot_done("init", "study", folder=tmp_path)
-    assert annot_done(*name.split(), folder=tmp_path / "study").stdout.startswith("no ")
-
-
 @pytest.mark.parametrize("position", ["before", "after"])
 def test_options_hold_before_and_after_the_verb(
     position: str, study: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

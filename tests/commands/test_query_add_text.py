@@ -89,12 +89,3 @@ def test_what_cannot_be_a_topic_is_refused_and_nothing_is_added(study: Workspace
         assert refused.exit_code == 2
         assert told in refused.stderr
     assert (rows(study, "SELECT * FROM query"), rows(study, "SELECT * FROM topic")) == (before, [])
-
-
-def test_a_method_that_needs_vectors_is_left_out_and_cannot_be_asked_for(
-    study: Workspace, annot: Callable[..., Result]
-) -> None:
-    assert annot(*ADD).exit_code == 0
-    refused = annot("pool", "--method", "cited")
-    assert refused.exit_code == 2
-    assert "no method is left that can rank for a text" in refused.stderr
