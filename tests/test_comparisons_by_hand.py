@@ -8,6 +8,7 @@ from annot.base.stats.inference import effect_interval, max_t_tests
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation import comparisons
 from annot.measuring.evaluation.comparisons import (
+    FEWEST_PAPERS,
     RunComparison,
     Score,
     Verdict,
@@ -87,6 +88,10 @@ def test_the_mean_is_that_of_the_folds_means() -> None:
     parts = 3 * np.array([0.2, 0.05, -0.025])
     assert one.effect == pytest.approx(parts.mean() / parts.std(ddof=1))
     assert one.p_t == pytest.approx(stats.ttest_1samp(parts, 0).pvalue)
+
+
+def test_six_papers_are_the_fewest_on_which_a_difference_can_hold() -> None:
+    assert 2.0 ** (1 - FEWEST_PAPERS) <= 0.05 < 2.0 ** (2 - FEWEST_PAPERS)
 
 
 def test_of_five_papers_a_run_may_be_behind_and_another_as_good() -> None:
