@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from annot.base.stats import inference
-from annot.base.stats.inference import MaxT, max_t_tests, randomisation_tests, tau_b_of_rows, tukey_tests
+from annot.base.stats.inference import MaxT, holm, max_t_tests, randomisation_tests, tau_b_of_rows, tukey_tests
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -192,3 +192,33 @@ def test_drawn_p_is_near_the_exact_one_reproducible_never_zero_and_the_same_in_a
     assert max_t_of(rows, permutations=8_000).p_values.tolist() == drawn.p_values.tolist()
     assert max_t_of(rows).p_values.tolist() == exact.p_values.tolist()
     assert max_t_of(np.full((2, 30), 0.5), permutations=99).p_values.tolist() == [0.01, 0.01]
+
+
+# -- corrected for their number ----------------------------------------------------------------------------------------
+
+
+def test_holm_on_published_p_values() -> None:
+    """The 15 p-values of Benjamini and Hochberg 1995, Controlling the False Discovery Rate, in their example: with the
+    family-wise error at 0.05 the first three are rejected, and no more."""
+    ten_thousandths = "1 4 19 95 201 278 298 344 459 3240 4262 5719 6528 7590 10000"
+    p = [int(number) / 10_000 for number in ten_thousandths.split()]
+    found = holm(p)
+    assert [value <= 0.05 for value in found] == [True] * 3 + [False] * 12
+    assert found[:4] == pytest.approx((15 * 0.0001, 14 * 0.0004, 13 * 0.0019, 12 * 0.0095))
+
+
+def test_holm_gives_what_r_gives() -> None:
+    # R: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm")
+    assert holm([0.01, 0.02, 0.03, 0.04, 0.05]) == pytest.approx((0.05, 0.08, 0.09, 0.09, 0.09))
+    assert holm([0.5, 0.9, 0.001]) == pytest.approx((1.0, 1.0, 0.003))
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.randoms(use_true_random=False))
+def test_holm_keeps_the_order_lies_between_p_and_bonferroni_and_goes_with_its_p(p: list[float], random) -> None:
+    found = holm(p)
+    for at, value in enumerate(found):
+        assert p[at] <= value <= max(p[at], min(1, len(p) * p[at]))
+        assert all(found[other] <= value for other in range(len(p)) if p[other] <= p[at])
+    order = list(range(len(p)))
+    random.shuffle(order)
+    assert holm([p[at] for at in order]) == tuple(found[at] for at in order)

@@ -206,3 +206,21 @@ def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path
     assert sorted(json.loads(text.splitlines()[0])["topic_id"] for text in pools) == sorted(ids)
     plan = (folder / "pools" / "plan.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(line)["assessor"] for line in plan} == {"a1", "a2"}
+
+
+@pytest.mark.parametrize("stage", ["made", "pooled", "judged"])
+def test_no_page_and_no_command_names_what_a_younger_study_lacks(stage: str, study: Callable[[str], Path]) -> None:
+    """Templates have strict undefined names."""
+    folder = study(stage)
+    for typed in (
+        "report",
+        "datasheet",
+        "browse --partial",
+        "status",
+        "forecast",
+        "agreement --all",
+        "evaluate",
+        "qrels",
+    ):
+        result = annot(*typed.split(), folder=folder)
+        assert "correct the template" not in result.stderr, result.message()

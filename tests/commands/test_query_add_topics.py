@@ -14,7 +14,7 @@ from annot.store.answers import JUDGEMENTS, SourcedAnswer
 from annot.store.people import put_assessors
 from annot.store.pools import read_topics as stored_topics
 from annot.study.workspace import Workspace
-from command_line import Result, difference, snapshot
+from command_line import Result, annot_done, difference, snapshot
 from pooled_corpus import made, paper
 
 XML = (
@@ -150,3 +150,15 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert read.topics[0][1] == Topic("7", "short", "What is it?", None, {"about": json.dumps(["a", "b"])})
     assert read.topics[1][1] == Topic("8/a", "other", None, None, {"about": "[]"})
     assert read.form == "ir_datasets"
+
+
+def test_ids_of_topics_that_look_alike_are_named_and_both_kept(tmp_path: Path) -> None:
+    annot_done("init", "study", "--kind", "topics", folder=tmp_path)
+    study = tmp_path / "study"
+    plain = annot_done("query", "add", "--id", "T1", "--text", "What do bees do?", folder=study)
+    assert "differ only" not in plain.stderr
+    same = annot_done("query", "add", "--id", "t1", "--text", "What do ants do?", folder=study)
+    assert "1 group of ids that differ only in case, Unicode form or ligatures: T1 and t1" in same.stderr
+    (study / "topics.tsv").write_text("t2\tWasps\nT2\tFlies\nT3\tMoths\n", encoding="utf-8")
+    several = annot_done("query", "add", "--file", "topics.tsv", "--dry-run", folder=study)
+    assert "1 group of ids that differ only in case, Unicode form or ligatures: t2 and T2" in several.stderr
