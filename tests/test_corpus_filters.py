@@ -60,7 +60,7 @@ def test_a_passage_shares_its_title_with_its_document_and_counts_as_another_with
     first, second = (Paper(name, "On Bees", (FOUR,) * 3, part_of="d1") for name in ("d1-1", "d1-2"))
     moved = Paper("d1-1", "On Bees", (FOUR,) * 3, part_of="d9")
     assert kept_of([first, second, first, moved, paper("p3", "On Bees")], tally) == [
-        *(first, second, paper("p3", "On Bees")),
+        *(first, second, paper("p3", "On Bees"))
     ]
     assert tally.same_title == []
     assert tally.rejected == {Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}

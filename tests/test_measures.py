@@ -10,12 +10,7 @@ import pytest
 import pytrec_eval
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, ranked
-from annot.measuring.evaluation.measures import (
-    CONVENTIONS,
-    MEASURES,
-    conventions_for,
-    mean_over_folds,
-)
+from annot.measuring.evaluation.measures import CONVENTIONS, MEASURES, conventions_for, mean_over_folds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measured_runs import evaluate

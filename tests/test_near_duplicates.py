@@ -12,10 +12,7 @@ import pytest
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.corpus.corpus_filters import (
-    passed_over,
-    shingles,
-)
+from annot.corpus.corpus_filters import passed_over, shingles
 from annot.formats.cleaning import normalised_title
 from annot.formats.paper_records import read_papers
 from annot.pools.admission import near_duplicates

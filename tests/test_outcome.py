@@ -11,13 +11,7 @@ from annot.store.database import open_store
 from annot.store.people import put_assessors
 from annot.store.pools import put_queries
 from annot.study.guidelines import screen
-from annot.study.outcome import (
-    Outcome,
-    changed_after_adjudication,
-    current_judgements,
-    outcome_from,
-    outcome_of,
-)
+from annot.study.outcome import Outcome, changed_after_adjudication, current_judgements, outcome_from, outcome_of
 from annot.study.workspace import Workspace
 from study_stages import copied, published
 
@@ -138,12 +132,7 @@ def test_a_later_answer_moves_the_final_grade_only_if_it_counts(
             pair = (agreed.query_id, agreed.doc_id)
             first = next(one for one in JUDGEMENTS.read(session) if one.record.pair_key[:2] == pair)
         assert first.record.grade == agreed.grade
-        later = replace(
-            first.record,
-            grade=(agreed.grade + 1) % 4,
-            flags=flags,
-            judged_at="2031-01-01T00:00:00+00:00",
-        )
+        later = replace(first.record, grade=(agreed.grade + 1) % 4, flags=flags, judged_at="2031-01-01T00:00:00+00:00")
         with store.begin() as session:
             JUDGEMENTS.record(
                 session,

@@ -124,7 +124,7 @@ annot.measure_agreement([[1, 1], [0, 1]], missing="nought")
 annot.draw_pool({"m": {"q": ["d"]}}, mode="deep")
 annot.evaluate({"q": ["d"]}, {"q": {"d": 1}}, convention="treck")
 annot.evaluate({"q": ["d"]}, {"q": {"d": 1}}, ties="mean")
-""",
+"""
 }
 
 

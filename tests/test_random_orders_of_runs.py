@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 from annot.measuring.evaluation.comparisons import ALPHA, ComparedTopics
-from annot.measuring.evaluation.measures import (
-    MEASURES,
-    GradedList,
-    MeasureSelection,
-    Values,
-    measured,
-    random_orders,
-)
+from annot.measuring.evaluation.measures import MEASURES, GradedList, MeasureSelection, Values, measured, random_orders
 
 DOCUMENTS = ("a", "b", "c", "d", "e", "f")
 GRADES = {"a": 3, "c": 2, "d": 0, "z": 2}

@@ -14,8 +14,7 @@ STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("querie
 
 
 @pytest.mark.parametrize(
-    ("differing", "same", "finding"),
-    [(0, True, None), (1, True, "1 figure other than the paper's"), (5, False, None)],
+    ("differing", "same", "finding"), [(0, True, None), (1, True, "1 figure other than the paper's"), (5, False, None)]
 )
 def test_figures_other_than_the_papers_end_the_comparison_if_it_is_the_same_collection(
     monkeypatch: pytest.MonkeyPatch, differing: int, same: bool, finding: str | None

@@ -22,9 +22,7 @@ Said = pytest.CaptureFixture[str]
 ANY: Any = SimpleNamespace(settings=SimpleNamespace(plugins=SimpleNamespace(names=())))
 
 
-def test_the_gravest_of_several_findings_ends_the_pull(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_gravest_of_several_findings_ends_the_pull(monkeypatch: pytest.MonkeyPatch) -> None:
     class Grave(AnnotError):
         exit_code = 3
 

@@ -146,10 +146,7 @@ def test_the_workspace_comes_from_the_environment(
 
 @pytest.mark.parametrize(
     ("typed", "kept"),
-    [
-        ("evaluate --convention trec", "exports/evaluation.json"),
-        ("agreement --missing zero", "exports/agreement.json"),
-    ],
+    [("evaluate --convention trec", "exports/evaluation.json"), ("agreement --missing zero", "exports/agreement.json")],
 )
 def test_a_look_from_another_side_leaves_what_is_exported(typed: str, kept: str, study: Callable[[str], Path]) -> None:
     folder = study("measured")

@@ -143,11 +143,7 @@ def test_papers_and_abstracts_of_semantic_scholar_come_in_joined(ws: Workspace, 
     told = add(ws, abstracts, papers, dry_run=True)
     added = add(ws, abstracts, papers)
     assert paper_ids(ws.corpus) == tuple(map(str, numbers[:50]))
-    expected = {
-        "no abstract": 9,
-        "cannot be read: not valid JSON": 1,
-        "cannot be read: abstract without a paper": 1,
-    }
+    expected = {"no abstract": 9, "cannot be read: not valid JSON": 1, "cannot be read: abstract without a paper": 1}
     assert (added.read, added.kept, added.rejected) == (61, 50, expected)
     assert (told.read, told.kept, told.rejected) == (61, 50, expected)
     assert added.rejected_file is not None

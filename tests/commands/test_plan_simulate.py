@@ -31,14 +31,7 @@ def test_a_design_from_the_pilot(ws: Workspace, annot: Run) -> None:
     assert forecast["cost"]["value"] == pytest.approx(20 * (hours + settling))
     assert forecast["priced"] == "judging and adjudication"
     assert found["missing"] == "drop"
-    assert found["pilot"] == {
-        "queries": 4,
-        "pairs": 40,
-        "chosen": 0,
-        "judgements": 80,
-        "with_time": 80,
-        "cited": 0.0,
-    }
+    assert found["pilot"] == {"queries": 4, "pairs": 40, "chosen": 0, "judgements": 80, "with_time": 80, "cited": 0.0}
 
 
 def test_without_a_pilot_it_is_refused(ws: Workspace, annot: Run) -> None:

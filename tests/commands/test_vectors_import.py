@@ -69,10 +69,7 @@ def written(folder: Path, matrix: np.ndarray, form: str) -> list[str]:
     raise AssertionError(form)
 
 
-@pytest.mark.parametrize(
-    "form",
-    ["npy of float64", "parquet of fixed size", "semantic-scholar"],
-)
+@pytest.mark.parametrize("form", ["npy of float64", "parquet of fixed size", "semantic-scholar"])
 def test_every_format_gives_the_same_set(folder: Path, matrix: np.ndarray, form: str) -> None:
     typed = written(folder, matrix, form)
     promised = annot_done("vectors", "add", "mine", *typed, "--dry-run", "--json", folder=folder).data

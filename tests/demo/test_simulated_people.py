@@ -9,12 +9,7 @@ import krippendorff
 import numpy as np
 import pytest
 from annot_demo import simulated_people
-from annot_demo.simulated_people import (
-    ADJUDICATOR,
-    CAST,
-    SimulatedAssessor,
-    latent_relevance,
-)
+from annot_demo.simulated_people import ADJUDICATOR, CAST, SimulatedAssessor, latent_relevance
 from demo_collection import common_words, papers
 
 PAPERS = papers()

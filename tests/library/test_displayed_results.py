@@ -137,8 +137,6 @@ def test_of_several_measures_the_first_compares_and_all_are_measured() -> None:
     assert {("trec", "nDCG@2"), ("csfcube", "NDCG@1"), ("trec", "P@1"), ("csfcube", "P@1")} <= measured
     assert set(found.comparisons()["measure"]) == {"nDCG@2"}
     assert repr(found).splitlines()[1].startswith("good has the highest nDCG@2: 100.0%.")
-    pd.testing.assert_frame_equal(
-        *(annot.evaluate(GOOD, QRELS, measure=given).to_frame() for given in ("AP", ["AP"])),
-    )
+    pd.testing.assert_frame_equal(*(annot.evaluate(GOOD, QRELS, measure=given).to_frame() for given in ("AP", ["AP"])))
     with pytest.raises(annot.InputError, match="measure 'nDGC@2': not known"):
         annot.evaluate(GOOD, QRELS, measure=["AP", "nDGC@2"])

@@ -128,8 +128,7 @@ def test_runs_are_rankings_with_the_system_that_made_them(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "command"),
-    [("queries", ("query", "list")), ("comments", ("comments",)), ("progress", ("status",))],
+    ("name", "command"), [("queries", ("query", "list")), ("comments", ("comments",)), ("progress", ("status",))]
 )
 def test_a_table_of_the_study_is_what_the_command_prints_as_csv(
     name: str, command: tuple[str, ...], tmp_path: Path

@@ -85,11 +85,7 @@ def test_hidden_gold_is_held_against_the_final_grades_of_others(ws: Workspace) -
         assert hidden_gold_of(ws, session) == ()
     assigned(ws, "hidden-gold", "j1", (Q1, "d01"), (Q1, "d02"), (Q1, "d03"))
     answered(
-        ws,
-        "hidden-gold",
-        Judgement(Q1, "d01", "j1", 2),
-        Judgement(Q1, "d02", "j1", 1),
-        Judgement(Q1, "d04", "j1", 1),
+        ws, "hidden-gold", Judgement(Q1, "d01", "j1", 2), Judgement(Q1, "d02", "j1", 1), Judgement(Q1, "d04", "j1", 1)
     )
     with ws.reading() as session:
         (found,) = hidden_gold_of(ws, session)

@@ -14,14 +14,10 @@ def imported_engine(folder: Path) -> None:
 
 
 RUN_LINES = "".join(f"fic0407-background Q0 fic{at:04} {at} {1 / at:.3f} mine\n" for at in range(1, 41))
-
-
 CONTEXTS = (
     '{"papers": ["fic0501", "%s"], "contexts": [{"citing": "c1", "text": "Both (1, 2)."}]}\n'
     '{"papers": ["fic0503", "%s"], "contexts": [{"citing": "c2", "text": "These two (1, 2)."}]}\n'
 )
-
-
 """Two sets of papers, as `annot encoder contexts` writes them."""
 
 
