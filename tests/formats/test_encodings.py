@@ -146,10 +146,7 @@ OTHERS: dict[str, tuple[str, Callable[[Path], object]]] = {
         '"result":[{{"from_name":"rel","value":{{"choices":["1"]}}}}]}}]}}]',
         of_bytes(read_export, places=PLACES, grades={}, scale=("no", "yes")),
     ),
-    "relish": (
-        '[{{"pmid":"1","response":{{"relevant":["{}"],"partial":[],"irrelevant":[]}}}}]',
-        of_bytes(read_relish),
-    ),
+    "relish": ('[{{"pmid":"1","response":{{"relevant":["{}"],"partial":[],"irrelevant":[]}}}}]', of_bytes(read_relish)),
     "qrels": ("q 0 {} 1\n", of_lines(read_qrels)),
     "run": ("q Q0 {} 1 2.5 tag\n", of_lines(read_run)),
     "submitted run": ("q Q0 {} 1 2.5 tag\n", of_bytes(read_submitted)),
@@ -277,7 +274,7 @@ def test_word_vectors_and_tables_that_swell_are_refused(tmp_path: Path, monkeypa
     words = tmp_path / "w.vec.gz"
     words.write_bytes(gzip.compress(b"2 3\na 1 2 3\nb" + b" 0" * (1 << 22)))
     with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
-        read_word_vectors(words, english=True)
+        read_word_vectors(words, english=True, matrix=tmp_path / "rows.npy")
     table = pyarrow.table({"id": ["1"], "title": ["t" * (1 << 24)], "abstract": ["x"]})
     pyarrow.parquet.write_table(table, tmp_path / "p.parquet", compression="zstd")
     with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
