@@ -71,10 +71,7 @@ def test_alpha_of_krippendorffs_binary_data() -> None:
 
 @pytest.mark.parametrize(
     ("table", "published", "digits"),
-    [
-        ([[44, 7, 9], [5, 20, 5], [1, 3, 6]], 0.492, 3),
-        ([[25, 13, 12], [12, 2, 16], [3, 15, 2]], -0.09, 2),
-    ],
+    [([[44, 7, 9], [5, 20, 5], [1, 3, 6]], 0.492, 3), ([[25, 13, 12], [12, 2, 16], [3, 15, 2]], -0.09, 2)],
 )
 def test_kappa_of_cohens_tables(table: list[list[int]], published: float, digits: int) -> None:
     """Cohen 1960, his tables of proportions for two judges and three categories, times 100."""
@@ -175,9 +172,3 @@ def test_percentages_of_the_r_package_desctools(name: str, published: float) -> 
     """DescTools, reference page of Agree, cbind(rtr1, rtr2): simple 0.7, extended (tolerance 1) 0.97, 100 subjects."""
     table = [[53, 5, 2], [11, 14, 5], [1, 6, 3]]
     assert COEFFICIENTS[name](from_table(table), (0, 1, 2)) == pytest.approx(published)
-
-
-def test_percent_within_one_counts_neighbours() -> None:
-    ratings = np.array([[0, 0, 1, 3, 2], [0, 1, 3, 0, 1]], dtype=float)
-    assert COEFFICIENTS["percent_within_one"](ratings, (0, 1, 2, 3)) == pytest.approx(60.0)
-    assert COEFFICIENTS["percent"](ratings, (0, 1, 2, 3)) == pytest.approx(20.0)

@@ -1,10 +1,11 @@
-"""Where a coefficient begins to have a value, a caveat or a place in a mean: tables of a few pairs, counted by hand."""
+"""Where a coefficient begins to have a value, a caveat or a place in a mean, and why it has none elsewhere."""
 
 import numpy as np
 import pytest
+from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.stats.values import Undefined
-from annot.measuring.agreement.coefficients import mean_of_tables, of_tables, rests_on_most, value_of
-from annot.measuring.agreement.estimates import ONE_GRADE, ONE_SIDED, TWO_PAIRS, caveats
+from annot.measuring.agreement.coefficients import COEFFICIENTS, mean_of_tables, of_tables, rests_on_most
+from annot.measuring.agreement.estimates import ONE_FINAL_GRADE, ONE_GRADE, ONE_SIDED, TWO_PAIRS, caveats
 
 SCALE = (0, 1, 2)
 NONE = np.zeros((3, 3))
@@ -65,11 +66,6 @@ def test_a_mean_weighs_by_pairs_and_holds_if_most_pairs_have_a_value() -> None:
     )
 
 
-def test_one_row_of_grades_and_a_flat_list_are_fewer_than_two_assessors() -> None:
-    for ratings in (np.array([[0.0, 1.0]]), np.array([0.0, 1.0])):
-        assert value_of("percent", ratings, SCALE).reason == "fewer than two assessors"
-
-
 # -- caveats -----------------------------------------------------------------------------------------------------------
 
 VALUES = {"kappa": 0.0, "alpha_ordinal": 0.1, "ac1": 1.0, "percent": 80.0, "spearman_rho": 0.5}
@@ -94,6 +90,8 @@ def test_it_is_one_of_a_mean_only_where_most_pairs_are_so() -> None:
     assert caveats(np.stack([CONSTANT_FIRST, more]), VALUES, averaged=False) == {}
     assert caveats(np.stack([NONE, CONSTANT_FIRST]), VALUES, averaged=False)["kappa"] == (ONE_SIDED,)
     assert caveats(np.stack([NONE]), VALUES, averaged=True) == {}
+    # Assessors who differ from final grades that are all alike are not the ones who gave one grade.
+    assert caveats(np.stack([CONSTANT_SECOND, NONE]), VALUES, averaged=True)["kappa"] == (ONE_FINAL_GRADE,)
 
 
 def test_two_pairs_are_a_caveat_of_every_coefficient_and_three_are_none() -> None:
@@ -106,3 +104,47 @@ def test_two_pairs_are_a_caveat_of_every_coefficient_and_three_are_none() -> Non
 def test_one_grade_throughout_is_a_caveat_of_gwet_alone_and_only_with_a_value() -> None:
     values = VALUES | {"kappa": Undefined("without variation")}
     assert caveats(np.stack([ALIKE]), values, averaged=False) == {"alpha_ordinal": (ONE_SIDED,), "ac1": (ONE_GRADE,)}
+
+
+NAN = np.nan
+
+CHANCE_CORRECTED = [name for name in COEFFICIENTS if name not in ("ac1", "ac2", "percent", "percent_within_one")]
+
+
+@pytest.mark.parametrize("name", CHANCE_CORRECTED)
+def test_unanimity_is_undefined_and_says_how_many_pairs_and_which_grade(name: str) -> None:
+    with pytest.raises(UndefinedStatistic, match=r"every judgement is grade 2 \(6 pairs\)"):
+        COEFFICIENTS[name](np.full((2, 6), 2.0), (0, 1, 2, 3))
+
+
+@pytest.mark.parametrize("name", ["ac1", "ac2"])
+def test_gwets_coefficients_of_unanimous_raters_are_one(name: str) -> None:
+    """Gwet 2008: pi (1 - pi) is 0 for every grade, so nothing is expected by chance."""
+    assert COEFFICIENTS[name](np.full((2, 6), 2.0), (0, 1, 2, 3)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_no_overlap_is_undefined(name: str) -> None:
+    apart = np.array([[0, 1, NAN, NAN], [NAN, NAN, 2, 3]])
+    with pytest.raises(UndefinedStatistic, match="no pair was judged by two"):
+        COEFFICIENTS[name](apart, (0, 1, 2, 3))
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_one_assessor_is_undefined(name: str) -> None:
+    with pytest.raises(UndefinedStatistic, match="fewer than two assessors"):
+        COEFFICIENTS[name](np.array([[0.0, 1.0, 2.0]]), (0, 1, 2, 3))
+
+
+@pytest.mark.parametrize("name", ["spearman_rho", "kendall_tau_b"])
+def test_constant_assessor_has_no_rank_correlation(name: str) -> None:
+    ratings = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 2.0]])
+    with pytest.raises(UndefinedStatistic, match=r"gave grade 1 to all 4 pairs.*grade 0 x 3, grade 2 x 1"):
+        COEFFICIENTS[name](ratings, (0, 1, 2, 3))
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_grade_outside_the_scale_is_refused(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        COEFFICIENTS[name](np.array([[0.0, -1.0, 2.0], [0.0, 1.0, 7.0]]), (0, 1, 2, 3))
+    assert caught.value.faults == ("found -1", "found 7")

@@ -1,38 +1,28 @@
 """Each coefficient against other people's code: SciPy, scikit-learn, statsmodels, krippendorff, NLTK."""
 
 import itertools
-from collections import Counter
 from collections.abc import Callable
 
 import krippendorff
 import numpy as np
 import pytest
-from annot.base.stats.values import Interval
+from annot.base.stats.values import Interval, Undefined
 from annot.measuring.agreement.coefficients import (
+    HEADLINE,
     LEAST_OVERLAP,
     Ratings,
-    count,
-    interval_of,
-    pooled_between,
-    tables_between,
 )
+from annot.measuring.agreement.estimates import agreement_between
 from drawn_ratings import ALL_OF_MANY, GRADES, MIXES, SOME, TWO, skewed, value
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nltk.metrics.agreement import AnnotationTask
 from scipy import stats
 from sklearn.metrics import accuracy_score, cohen_kappa_score
-from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa, to_table
-
-WT = {"kappa": None, "kappa_linear": "linear", "kappa_quadratic": "quadratic"}
-"""The weights of statsmodels by our names."""
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 SKEWED = st.builds(
-    skewed,
-    st.integers(2, 4),
-    st.integers(3, 300),
-    mix=st.sampled_from(MIXES),
-    seed=st.integers(0, 2**32 - 1),
+    skewed, st.integers(2, 4), st.integers(3, 300), mix=st.sampled_from(MIXES), seed=st.integers(0, 2**32 - 1)
 )
 TWO_SKEWED = SKEWED.map(lambda matrix: matrix[:2])
 ONE_OFF = np.array([[0.0] * 50, [0.0] * 49 + [3.0]])
@@ -44,11 +34,6 @@ def agree(name: str, matrix: Ratings, theirs: Callable[[], float], grades: tuple
     ours = value(name, matrix, grades)
     if not np.isnan(ours):
         assert ours == pytest.approx(theirs(), abs=1e-9), name
-
-
-def of_statsmodels(name: str, x: Ratings, y: Ratings) -> float:
-    table, _ = to_table(np.stack([x, y], axis=1), 4)
-    return float(cohens_kappa(table, wt=WT[name], return_results=False))
 
 
 @settings(deadline=None, max_examples=60)
@@ -66,14 +51,6 @@ def test_two_rater_coefficients_as_scipy_and_scikit_learn_have_them(matrix: Rati
     }
     for name, theirs in expected.items():
         agree(name, matrix, theirs)
-
-
-@pytest.mark.parametrize("name", ["kappa", "kappa_linear", "kappa_quadratic"])
-@settings(deadline=None, max_examples=60)
-@given(matrix=TWO | TWO_SKEWED)
-@example(matrix=ONE_OFF)
-def test_kappas_as_statsmodels_has_them(name: str, matrix: Ratings) -> None:
-    agree(name, matrix, lambda: of_statsmodels(name, *matrix))
 
 
 @pytest.mark.parametrize("name", ["spearman_rho", "kendall_tau_b"])
@@ -96,16 +73,6 @@ def test_rank_correlations_of_many_as_the_weighted_mean_over_their_pairs(name: s
 
 
 @settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 2**32 - 1), n_assessors=st.integers(3, 6))
-def test_mean_rho_of_untied_ranks_as_friedmans_test_has_it(seed: int, n_assessors: int) -> None:
-    """Kendall and Babington Smith 1939: the mean rho is (m W - 1) / (m - 1), with W = Friedman's chi2 / (m (n - 1))."""
-    rng = np.random.default_rng(seed)
-    ranks = np.stack([rng.permutation(12) for _ in range(n_assessors)]).astype(np.float64)
-    w = stats.friedmanchisquare(*ranks.T).statistic / (n_assessors * 11)
-    agree("spearman_rho", ranks, lambda: (n_assessors * w - 1) / (n_assessors - 1), tuple(range(12)))
-
-
-@settings(deadline=None, max_examples=60)
 @given(matrix=SOME | SKEWED)
 @example(matrix=ONE_OFF)
 def test_alphas_as_the_krippendorff_package_has_them(matrix: Ratings) -> None:
@@ -116,35 +83,6 @@ def test_alphas_as_the_krippendorff_package_has_them(matrix: Ratings) -> None:
             matrix,
             lambda level=level: krippendorff.alpha(matrix, level_of_measurement=level, value_domain=GRADES),  # type: ignore[misc]
         )
-
-
-@settings(deadline=None, max_examples=60)
-@given(matrix=SOME)
-@example(matrix=ONE_OFF)
-def test_alphas_as_nltk_has_them(matrix: Ratings) -> None:
-    """NLTK takes any distance; the ordinal one (Krippendorff 2011, page 6) counts the pairable grades between two."""
-    times = Counter(grade for pair in matrix.T for grade in pair[~np.isnan(pair)] if (~np.isnan(pair)).sum() >= 2)
-
-    def ordinal(a: float, b: float) -> float:
-        low, high = min(a, b), max(a, b)
-        return (sum(n for grade, n in times.items() if low <= grade <= high) - (times[a] + times[b]) / 2) ** 2
-
-    distances: dict[str, Callable[[float, float], float]] = {
-        "alpha_nominal": lambda a, b: float(a != b),
-        "alpha_ordinal": lambda a, b: ordinal(a, b) if a != b else 0.0,
-        "alpha_interval": lambda a, b: (a - b) ** 2,
-    }
-    for name, distance in distances.items():
-        agree(name, matrix, lambda distance=distance: task(matrix, distance).alpha())  # type: ignore[misc]
-
-
-@settings(deadline=None, max_examples=60)
-@given(matrix=ALL_OF_MANY | SKEWED)
-@example(matrix=ONE_OFF)
-def test_alpha_nominal_from_the_fleiss_kappa_of_statsmodels(matrix: Ratings) -> None:
-    """Both have the same disagreement; of n ratings alpha's chance draws without replacement, Fleiss' with it."""
-    n = matrix.size
-    agree("alpha_nominal", matrix, lambda: 1 - (1 - fleiss(matrix, "fleiss")) * (n - 1) / n)
 
 
 @settings(deadline=None, max_examples=60)
@@ -178,21 +116,6 @@ def test_ac2_from_nltks_disagreement_and_the_kappas_of_statsmodels(matrix: Ratin
         agree("ac2", matrix, ac2)
 
 
-@pytest.mark.parametrize("name", WT)
-def test_interval_is_near_the_asymptotic_one_of_statsmodels(name: str) -> None:
-    """With one pair a query the queries are independent pairs, as the large-sample formula takes them to be."""
-    matrix = skewed(2, 800, mix=MIXES[1], seed=11)
-    pairs = [matrix[:, [at]] for at in range(800)]
-    met, tables = zip(*[tables_between(pair, GRADES) for pair in pairs], strict=True)
-    pooled = pooled_between([count(pair, GRADES) for pair in pairs], met, tables, topics=None)
-    theirs = cohens_kappa(to_table(matrix.T, 4)[0], wt=WT[name])
-    assert pooled.value(name, GRADES) == pytest.approx(theirs.kappa)
-    ours = interval_of(pooled, theirs.kappa, name, GRADES, level=0.95)
-    assert isinstance(ours, Interval)
-    assert ours.low == pytest.approx(theirs.kappa_low, abs=0.2 * theirs.std_kappa)
-    assert ours.high == pytest.approx(theirs.kappa_upp, abs=0.2 * theirs.std_kappa)
-
-
 def task(matrix: Ratings, distance: Callable[[float, float], float]) -> AnnotationTask:
     triples = [(who, pair, matrix[who, pair]) for who, pair in zip(*np.nonzero(~np.isnan(matrix)), strict=True)]
     return AnnotationTask(triples, distance=distance)
@@ -213,3 +136,44 @@ def agreement_and_squares(matrix: Ratings) -> tuple[float, float]:
 def varied(matrix: Ratings) -> bool:
     """Two kappas can be solved for p_a and the squares: unless all assessors agree on every pair."""
     return bool((matrix != matrix[0]).any())
+
+
+NAMES = ("kappa_quadratic", *HEADLINE)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_as_other_libraries_have_it_on_all_pairs_together(seed: int) -> None:
+    first, second = skewed(2, 45, mix=(0.25, 0.25, 0.25, 0.25), seed=seed).astype(int)
+    pairs = [(f"q{at // 5}", f"d{at}") for at in range(45)]
+    found = agreement_between(
+        dict(zip(pairs, first.tolist(), strict=True)) | {("q1", "alone"): 3},
+        dict(zip(pairs, second.tolist(), strict=True)) | {("q2", "alone"): 0},
+        grades=GRADES,
+        level=0.95,
+        coefficients=NAMES,
+        topics=None,
+    )
+    assert (found.n_pairs, found.n_queries) == (45, 9)
+    expected = {
+        "kappa_quadratic": cohen_kappa_score(first, second, weights="quadratic"),
+        "kappa": cohen_kappa_score(first, second),
+        "spearman_rho": stats.spearmanr(first, second).statistic,
+        "alpha_ordinal": krippendorff.alpha(np.array([first, second]), level_of_measurement="ordinal"),
+        "percent": 100 * np.mean(first == second),
+    }
+    for name in NAMES:
+        estimate = found.figures[name]
+        assert estimate.value == pytest.approx(expected[name], abs=1e-9), name
+        assert isinstance(estimate.interval, Interval)
+        assert estimate.interval.low < expected[name] < estimate.interval.high
+
+
+def test_no_common_pair_and_too_few_queries_are_said_in_words() -> None:
+    nothing = agreement_between({("q1", "d1"): 1}, {}, grades=GRADES, level=0.95, coefficients=NAMES, topics=None)
+    assert (nothing.n_pairs, nothing.n_queries) == (0, 0)
+    assert all(isinstance(one.value, Undefined) for one in nothing.figures.values())
+    graded = {(f"q{at // 10}", f"d{at}"): at % 4 for at in range(30)}
+    few = agreement_between(graded, graded, grades=GRADES, level=0.95, coefficients=NAMES, topics=None).figures["kappa"]
+    assert few.value == 1.0
+    assert isinstance(few.interval, Undefined)
+    assert "needs 4" in few.interval.reason

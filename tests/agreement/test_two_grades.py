@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.records import Decision, Judgement
-from annot.measuring.agreement.coefficients import COEFFICIENTS, ON_TWO_GRADES, TITLES_OF_TWO, titles_of, value_of
+from annot.measuring.agreement.coefficients import COEFFICIENTS, ON_TWO_GRADES, TITLES_OF_TWO, value_of
 from annot.measuring.agreement.estimates import agreement_table
 from annot.publishing.report.sections.agreement import all_coefficients, headline
 
@@ -18,7 +18,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_those_left_out_are_equal_to_one_that_is_told_and_rank_correlations_are_phi(seed: int) -> None:
     rng = np.random.default_rng(seed)
     ratings = (rng.random((2, 30)) < rng.uniform(0.2, 0.8)).astype(float)
@@ -32,12 +32,6 @@ def test_those_left_out_are_equal_to_one_that_is_told_and_rank_correlations_are_
     margins = [first.sum(), (~first).sum(), second.sum(), (~second).sum()]
     phi = (both * neither - one * other) / math.sqrt(math.prod(map(int, margins)))
     assert value_of("spearman_rho", ratings, (0, 1)) == pytest.approx(phi, abs=1e-12)
-
-
-def test_every_coefficient_is_told_or_the_same_as_one_that_is() -> None:
-    left_out = {"percent_within_one"} | {other for others in SAME.values() for other in others}
-    assert {*TITLES_OF_TWO} | left_out == COEFFICIENTS.keys()
-    assert not {*TITLES_OF_TWO} & left_out
 
 
 def table(grades: tuple[int, ...], binarised_at: int | None = None, **of: Any) -> Any:
@@ -75,7 +69,3 @@ def test_the_data_have_all_on_two_grades_too() -> None:
     found = table((0, 1))
     assert found.titles.keys() == COEFFICIENTS.keys()
     assert {one["coefficient"] for one in all_coefficients(found, groups=found.groups).records} == COEFFICIENTS.keys()
-
-
-def test_titles_of_more_grades_are_the_usual_ones() -> None:
-    assert titles_of((0, 1, 2))["spearman_rho"] == "Spearman's rho"

@@ -1,51 +1,25 @@
-"""What a study has that sets nothing, and where the rules for its settings end."""
+"""Settings and their limits, a settings file that does not fit, exit codes of errors, and the template environment."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.settings import MOST, MOST_LETTERS, AdjudicationSettings, MachineSettings, Settings
+from annot.base import settings
+from annot.base.errors import (
+    SHOWN_IN_PYTHON,
+    AnnotError,
+    BusyError,
+    FindingError,
+    InputError,
+    LeakError,
+    MissingInput,
+    SettingsError,
+    StoreError,
+    StudioError,
+)
+from annot.base.settings import MOST, MOST_LETTERS, AdjudicationSettings, MachineSettings, Settings, read_settings
+from annot.base.templating import environment
 from pydantic import ValidationError
-
-NUMBERS = {
-    # CSFCube: abstracts of 3 to 20 sentences, two assessors a pair; 13 new documents a method give pools of about 100.
-    "seed": 13,
-    "corpus": {
-        "require_title": True,
-        "min_sentences": 3,
-        "max_sentences": 20,
-        "max_sentence_tokens": 80,
-        "min_sentence_tokens": 4,
-    },
-    "queries": {"per_period": 20, "min_rating": 3, "two_facet_share": 0.5},
-    "pool": {"per_method": 13, "ranking_depth": 500},
-    # 200 dimensions, as the names of the methods say.
-    "word_vectors": {"dimensions": 200, "window": 5, "min_count": 2, "seed": 1, "workers": 1, "sample": 0},
-    "judging": {"per_pair": 2, "repeats": 0.0},
-    "sample": {"floor": 0.05, "unranked": 1.0},
-    "training": {"per_facet": 10, "threshold": 0.6, "furthest": 5},
-    "agreement": {"level": 0.95, "epsilon": 0.2, "tolerated_favour": 0.1},
-    "forecast": {"window_days": 28, "fence": 3.0, "level": 0.95, "draws": 1000, "simulations": 200},
-    "watch": {"every": 60},
-    "adjudication": {"adjudicator_may_assess": False},
-    # "Similar" is the lowest of the four grades that counts as relevant.
-    "evaluation": {"relevant_from": 2, "tolerated_loss": 0.05},
-    "screen": {"mark_terms": False, "fold_after": 500},
-    # Aspire's code: temperatures 0.5 and 5000, lambda 20.
-    "systems": {"temperature": 0.5, "whole_temperature": 5000.0, "entropy": 20.0},
-}
-
-
-def numbers_of(values: dict[str, Any]) -> dict[str, Any]:
-    found = {
-        key: numbers_of(value) if isinstance(value, dict) else value
-        for key, value in values.items()
-        if isinstance(value, int | float | dict)
-    }
-    return {key: value for key, value in found.items() if value != {}}
-
-
-def test_the_numbers_of_a_study_that_sets_nothing() -> None:
-    assert numbers_of(Settings().model_dump()) == NUMBERS
 
 
 def faults_of(**given: Any) -> list[str]:
@@ -85,23 +59,6 @@ def test_a_setting_is_taken_up_to_its_limits(section: str, key: str, fits: list[
         assert faults_of(**own, **{section: {key: value}}) == []
     for value in too_many:
         assert len(faults_of(**own, **{section: {key: value}})) == 1
-
-
-def test_a_method_has_a_hundred_letters_at_most() -> None:
-    assert faults_of(pool={"methods": ["x" * 100]}) == []
-    assert faults_of(pool={"methods": ["x" * 101]}) == ["String should have at most 100 characters"]
-
-
-def test_what_a_person_did_not_mean_is_refused_in_words() -> None:
-    assert faults_of(collection={"title": "a\x07b"}) == [
-        "Value error, found the control character U+0007, expected text"
-    ]
-    assert faults_of(word_vectors={"seed": 10**9}) == []
-    assert faults_of(word_vectors={"seed": 10**9 + 1}) == ["Value error, found 1e+09, expected at most 1000000000"]
-    assert faults_of(collection={"creators": ["x" * 100_000]}) == []
-    assert faults_of(collection={"creators": ["x" * 100_001]}) == [
-        "Value error, found 100001 characters, expected at most 100000"
-    ]
 
 
 @pytest.mark.parametrize("names", [["method", "Method"], ["method", "my-method"], ["my-method", "method"]])
@@ -149,7 +106,78 @@ def test_who_is_asked_and_where_work_is_done_follow_from_other_settings() -> Non
     assert MachineSettings(shards="s3://x", cluster="tcp://y").url == "s3://x"
 
 
-def test_grades_count_from_zero_and_settings_cannot_change() -> None:
-    assert Settings().scale.grades == (0, 1, 2, 3)
-    with pytest.raises(ValidationError):
-        Settings().seed = 1  # type: ignore[misc]
+def faults_of_file(folder: Path, text: str) -> tuple[str, ...]:
+    path = folder / "annot.toml"
+    path.write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        read_settings(path)
+    return caught.value.faults
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("sed = 1", "sed: unknown key; did you mean 'seed'?"),
+        ("[pool]\nper_metod = 1", "pool.per_metod: unknown key; did you mean 'per_method'?"),
+        ("seed = -1", "seed: Input should be greater than or equal to 0, found -1"),
+        ("pool = 1", "pool: Input should be a valid dictionary or instance of PoolSettings, found 1"),
+        ('[facets]\na = ["method"]\nb = ["method"]', "the file: facets.b: label 'method' already belongs to 'a'"),
+        ("seed = 2_000_000_000", "seed: found 2e+09, expected at most 1000000000"),
+    ],
+)
+def test_a_setting_that_does_not_fit_is_named_with_its_place(tmp_path: Path, text: str, fault: str) -> None:
+    assert faults_of_file(tmp_path, text) == (fault,)
+
+
+def test_a_renamed_setting_is_read_under_its_old_name_with_the_new_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(settings, "RENAMED", {"pool.depth": "pool.ranking_depth", "screens.fold": "screen.fold_after"})
+    path = tmp_path / "annot.toml"
+    path.write_text("[pool]\ndepth = 70\n[screens]\nfold = 99\n", encoding="utf-8")
+    for _ in range(2):
+        read = read_settings(path)
+        assert (read.pool.ranking_depth, read.screen.fold_after) == (70, 99)
+    depth, fold = (record.getMessage() for record in caplog.records if record.name == "annot")
+    assert "pool.depth" in depth
+    assert "`ranking_depth = 70` in [pool]" in depth
+    assert "`fold_after = 99` in [screen]" in fold
+    path.write_text("[pool]\ndepth = 70\nranking_depth = 80\n", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"found pool\.depth and pool\.ranking_depth"):
+        read_settings(path)
+
+
+def test_a_settings_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="no such file"):
+        read_settings(tmp_path / "annot.toml")
+    assert faults_of_file(tmp_path, "seed = ") == ()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        *((known, 2) for known in (AnnotError, InputError, SettingsError, MissingInput, LeakError, StoreError)),
+        *((known, 1) for known in (FindingError, BusyError)),
+        (StudioError, 3),
+    ],
+)
+def test_the_exit_code_of_each_error(error: type[AnnotError], code: int) -> None:
+    assert error("m").exit_code == code
+
+
+def test_an_error_that_nobody_catches_shows_twenty_faults() -> None:
+    error = InputError("m", faults=[f"fault {at}" for at in range(25)])
+    assert SHOWN_IN_PYTHON == 20
+    assert error.__notes__ == [f"  fault {at}" for at in range(20)]
+    assert len(error.faults) == 25
+
+
+def test_a_studys_template_wins_and_its_blocks_leave_no_lines(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("  {% if value %}\n{{ value }}\n  {% endif %}\nend\n")
+    (tmp_path / "mine.html").write_text("{{ value }}")
+    made = environment(overrides=tmp_path)
+    assert made.get_template("mine.txt").render(value="![a](http://b) <i>") == "![a](http://b) <i>\nend\n"
+    assert made.get_template("mine.html").render(value="<i>") == "&lt;i&gt;"
+    assert made.from_string("{{ value }}").render(value="<i>") == "<i>"
+    harmless = environment(overrides=tmp_path, markdown=True)
+    assert harmless.get_template("mine.txt").render(value="![a](http://b) <i>") == "!\\[a](http://b) &lt;i>\nend\n"

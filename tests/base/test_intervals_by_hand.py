@@ -1,5 +1,6 @@
-"""Intervals over queries and papers, solved by hand, from their definitions, or refused with the reason."""
+"""Intervals over queries and papers: solved by hand, by brute force, from their definitions, or refused."""
 
+import itertools
 import math
 from typing import Any
 
@@ -13,6 +14,7 @@ from annot.base.stats.inference import (
     mean_by_queries,
     mean_interval,
     median_interval,
+    median_of_clusters,
     parts_of_mean,
     ratio_interval,
     share,
@@ -85,7 +87,7 @@ def test_observations_that_differ_more_within_units_than_between_are_worth_no_mo
 def test_a_share_without_two_units_has_no_interval() -> None:
     one = share([1, 0], ["q", "q"], level=0.95)
     assert (one.value, one.interval) == (0.5, Undefined("one query: an interval over queries needs two"))
-    assert share([], [], level=0.95).value == Undefined("there is nothing to count")
+    assert share([], [], level=0.95) == Share(0, 0, *[Undefined("there is nothing to count")] * 2)
     assert isinstance(share([1, 0], ["q", "r"], level=0.95).interval, Interval)
 
 
@@ -157,36 +159,10 @@ def test_few_units_are_said_in_words() -> None:
     assert too_few(2, 6, "query paper").kind == "fewer than 6 query papers"
 
 
-def test_the_median_of_six_is_between_interpolated_order_statistics() -> None:
-    # The 1st and 6th of 6 hold it with 1 - 2/64, the 2nd and 5th with 1 - 14/64; Hettmansperger and Sheather between.
-    part = (62 / 64 - 0.95) / (62 / 64 - 50 / 64)
-    inwards = 5 * part / (1 + 4 * part)
-    found = median_interval(np.array([4.0, 0, 5, 1, 3, 2]), level=0.95)
-    assert ends(found) == pytest.approx((inwards, 5 - inwards))
-    assert isinstance(found, Interval)
-    assert found.method == "order statistics of 6 queries"
-    assert median_interval(np.arange(5.0), level=0.95) == Undefined("5 queries: an interval over queries needs 6")
-    assert isinstance(median_interval(np.ones(6), level=0.95), Undefined)
-
-
 @pytest.mark.parametrize(("level", "fewest"), [(0.95, 6), (0.5, 2), (0.75, 3), (0.99, 8)])
 def test_two_observations_hold_the_median_with_enough_units(level: float, fewest: int) -> None:
     assert fewest_for_median(level) == fewest
     assert 1 - 2 * 0.5**fewest >= level > 1 - 2 * 0.5 ** (fewest - 1)
-
-
-def test_the_median_over_papers_is_what_the_sign_test_does_not_reject() -> None:
-    papers = [str(at // 2) for at in range(12)]
-    # Of 12 different values the lowest: below it all 6 papers are above (1 of 64), above it 5 of 5 (1 of 32).
-    part = (0.025 - 1 / 64) / (1 / 32 - 1 / 64)
-    inwards = 11 * part / (1 + 10 * part)
-    found = median_interval(np.arange(12.0), level=0.95, topics=papers)
-    assert ends(found) == pytest.approx((inwards, 11 - inwards))
-    assert isinstance(found, Interval)
-    assert found.method == "sign test over 6 query papers"
-    tied = median_interval(np.repeat(np.arange(6.0), 2), level=0.95, topics=papers)
-    assert ends(tied) == (0, 5)
-    assert median_interval(np.arange(10.0), level=0.95, topics=papers[:10]) == too_few(5, 6, "query paper")
 
 
 def test_times_beyond_three_widths_of_their_logarithms_are_pulled_in() -> None:
@@ -234,3 +210,74 @@ def test_a_reason_is_the_same_whatever_it_has_in_general() -> None:
     assert one == other
     assert repr(one) == repr(other)
     assert one != Undefined("only 3 queries", "few queries")
+
+
+@pytest.mark.parametrize(
+    ("n", "level", "k", "held", "next_held"),
+    [
+        # The chance that the k-th of n from both ends hold the median: 1 - 2 * (binomial sum below k) / 2^n.
+        (10, 0.95, 2, 1002 / 1024, 912 / 1024),
+        (10, 1002 / 1024, 2, 1002 / 1024, 912 / 1024),
+        (8, 0.5, 3, 182 / 256, 70 / 256),
+        (7, 0.9, 1, 126 / 128, 112 / 128),
+        (3, 0.5, 1, 6 / 8, 0.0),
+        (4, 0.3, 2, 6 / 16, -6 / 16),
+    ],
+)
+def test_the_ends_are_between_the_order_statistics_on_both_sides_of_the_level(
+    n: int, level: float, k: int, held: float, next_held: float
+) -> None:
+    """Hettmansperger and Sheather 1986: I = (held - level) / (held - next); (n - k) I / (k + (n - 2k) I) inwards."""
+    part = (held - level) / (held - next_held)
+    inwards = (n - k) * part / (k + (n - 2 * k) * part)
+    values = np.arange(1.0, n + 1) ** 2
+    low = k**2 + inwards * ((k + 1) ** 2 - k**2)
+    high = (n + 1 - k) ** 2 - inwards * ((n + 1 - k) ** 2 - (n - k) ** 2)
+    assert ends(median_interval(np.flip(values), level=level)) == pytest.approx((low, high))
+
+
+def lower_end(values: np.ndarray, papers: list[int], level: float) -> float:
+    """From the lowest gap up, the sign test by every change of sign, until a gap is not rejected."""
+    known = np.sort(values)
+    flips = np.array(list(itertools.product((-1, 1), repeat=len(set(papers)))))
+
+    def chance(gap: int) -> float:
+        sums = np.array(
+            [np.sign(values[np.equal(papers, paper)] - known[gap] + 1e-9).sum() for paper in sorted(set(papers))]
+        )
+        return float(np.mean(flips @ np.abs(sums) >= sums.sum()))
+
+    missed = (1 - level) / 2
+    kept = next(gap for gap in range(len(known)) if chance(gap) > missed)
+    part = (missed - chance(kept - 1)) / (chance(kept) - chance(kept - 1))
+    inwards = (len(known) - kept) * part / (kept + (len(known) - 2 * kept) * part)
+    return float(known[kept - 1] + inwards * (known[kept] - known[kept - 1]))
+
+
+PAPERS = [
+    [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
+    [0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 4, 5, 6],
+    [0, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7, 7, 7],
+    [0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7],
+]
+
+
+@pytest.mark.parametrize("papers", PAPERS)
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("seed", range(3))
+def test_over_papers_each_end_is_in_the_first_gap_that_the_sign_test_keeps(
+    papers: list[int], level: float, seed: int
+) -> None:
+    values = np.random.default_rng(seed).normal(3, 1, len(papers)) + 0.3 * np.array(papers)
+    expected = (lower_end(values, papers, level), -lower_end(-values, papers, level))
+    found = median_of_clusters(values, clusters_of(range(len(papers)), papers), level=level)
+    assert ends(found) == pytest.approx(expected)
+
+
+def test_papers_whose_queries_cancel_out_say_nothing_of_the_median() -> None:
+    """Below all values all 6 papers are above, 1 of 64; in the next gap the 5 that do not cancel out, 1 of 32."""
+    values = np.array([-1.0, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6])
+    part = (0.025 - 1 / 64) / (1 / 32 - 1 / 64)
+    end = 6 - 11 * part / (1 + 10 * part)
+    found = median_interval(values, level=0.95, topics=[str(at // 2) for at in range(12)])
+    assert ends(found) == pytest.approx((-end, end))

@@ -1,16 +1,30 @@
-"""Intervals of few topics: against topics that are added by hand, SciPy, and collections whose true means are known."""
+"""Intervals of few topics, numbers of topics and tests at their edges: by hand, Cohen's table, SciPy and simulation."""
+
+import math
+from itertools import product
 
 import numpy as np
 import pytest
+from annot.base.stats import inference
 from annot.base.stats.inference import (
+    POWER,
     PSEUDO_DOCUMENTS,
     Reach,
     differing_share,
     ends_of_mean,
     half_of_difference,
+    holm,
     interval_of_difference,
     interval_of_mean,
+    least_effect,
+    max_t_tests,
+    power_of,
     ratio_interval,
+    t_tests,
+    tau_ap,
+    tau_b_of_rows,
+    tukey_tests,
+    units_needed,
 )
 from annot.base.stats.values import Interval, Undefined
 from scipy import optimize, stats
@@ -42,10 +56,6 @@ def test_the_ends_of_a_mean_are_the_means_that_a_score_test_of_all_topics_just_a
     interval = of_mean(VALUES * highest, Reach(highest, 1 / PSEUDO_DOCUMENTS))
     expected = (optimize.brentq(score, 0, mean), optimize.brentq(score, mean, 1))
     assert (interval.low, interval.high) == pytest.approx(expected)
-
-
-def test_a_topic_of_twenty_relevant_documents_adds_a_twentieth_of_a_topic_of_one() -> None:
-    assert Reach(1.0, 1 / 20).weight == pytest.approx(Reach(1.0, 1.0).weight / 20)
 
 
 def test_half_of_a_difference_is_that_of_students_t_without_topics_that_are_added() -> None:
@@ -103,22 +113,119 @@ def test_intervals_hold_where_each_topic_has_one_relevant_document_that_is_rarel
     assert topics > 10 or np.mean((bare_low <= fractions.mean()) & (fractions.mean() <= bare_high)) < 0.8
 
 
-@pytest.mark.parametrize("topics", [10, 25])
-def test_intervals_hold_where_one_topic_in_three_allows_more_than_others_and_is_rarely_done_well(topics: int) -> None:
-    """P@20 on topics with one relevant document, and on some with a burst of 16 near-duplicates that is found or not.
+@pytest.mark.parametrize(
+    ("effect", "alpha", "n"),
+    # G*Power 3.1, t tests, difference between two dependent means, two tails, power 0.8.
+    [(0.2, 0.05, 199), (0.5, 0.05, 34), (0.8, 0.05, 15), (1.0, 0.05, 10), (0.5, 0.01, 51)],
+)
+def test_the_number_of_units_is_that_of_known_tables(effect: float, alpha: float, n: int) -> None:
+    assert units_needed(effect, alpha=alpha) == n
 
-    The best order has 1/20 or 16/20; a run finds the document on a third of the topics, the burst on a sixth of those
-    that have one. If the range ends at the mean of the best orders, intervals hold in fewer than 92 of 100 studies.
-    """
-    rng = np.random.default_rng(topics)
-    best = np.where(rng.random((4000, topics)) < 1 / 3, 16, 1) / 20
-    drawn = best * (rng.random(best.shape) < np.where(best > 0.5, 1 / 6, 1 / 3))
-    truth = (16 / 3 / 6 + 2 / 3 / 3) / 20
-    weight = PSEUDO_DOCUMENTS * np.mean(np.where(best > 0.5, 1 / 16, 1), axis=1)
 
-    def held(end: np.ndarray) -> float:
-        low, high = ends_of_mean(drawn, end, weight, level=LEVEL)
-        return float(np.mean((low <= truth) & (truth <= high)))
+@pytest.mark.parametrize("effect", [0.07, 0.3, 0.66, 1.7])
+@pytest.mark.parametrize("alpha", [0.05, 0.001])
+def test_one_unit_less_would_not_do(effect: float, alpha: float) -> None:
+    n = units_needed(effect, alpha=alpha)
+    assert n is not None
 
-    assert held(best.max(axis=1)) > 0.92
-    assert held(best.mean(axis=1)) < 0.92
+    def power(units: int) -> float:
+        critical, shift = stats.t.ppf(1 - alpha / 2, units - 1), effect * np.sqrt(units)
+        return float(stats.nct.sf(critical, units - 1, shift) + stats.nct.cdf(-critical, units - 1, shift))
+
+    assert power(n) >= POWER > power(n - 1)
+    critical = float(stats.t.ppf(1 - alpha / 2, n - 1))
+    assert power_of(n, effect, critical=critical) == pytest.approx(power(n))
+    assert least_effect(n, critical=critical) <= effect < least_effect(n - 1, critical=critical) * 1.2
+
+
+def test_no_number_is_enough_for_no_effect_and_two_are_the_least() -> None:
+    assert units_needed(0.0, alpha=0.05) is None
+    assert units_needed(1e6, alpha=0.05) == 2
+    assert units_needed(1e6, alpha=0.05, fewest=6) == 6
+    assert power_of(6, [0.0], critical=float(stats.t.ppf(0.975, 5))) == pytest.approx(0.05)
+
+
+THREE = np.array([[2.0, 3, 2, 4, 3, 2], [0, 1, -1, 2, -1, 0], [1, 1, 2, 1, 1, 1]])
+
+
+@pytest.mark.parametrize("permutations", [32, 33, 1000])
+def test_all_flips_are_counted_where_they_are_no_more_than_may_be_drawn(permutations: int) -> None:
+    found = max_t_tests(THREE, alpha=0.05, permutations=permutations, seed=0)
+    # Six units have 2 to the 5th flips that differ in more than every sign.
+    assert found.least_p == 1 / 32
+    assert found.p_values.tolist() == [1 / 32, 1.0, 1 / 32]
+
+
+@pytest.mark.parametrize("permutations", [9, 31])
+def test_where_flips_are_drawn_the_observed_one_counts_with_them(permutations: int) -> None:
+    assert max_t_tests(THREE, alpha=0.05, permutations=permutations, seed=0).least_p == 1 / (permutations + 1)
+
+
+@pytest.mark.parametrize("at_once", [1, 6, 7, 12, 1000])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_the_flips_are_all_signs_behind_a_first_that_stays(
+    monkeypatch: pytest.MonkeyPatch, at_once: int, n: int
+) -> None:
+    monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", at_once)
+    blocks = list(inference._all_flips(n, 2))
+    assert all(block.shape[0] == n for block in blocks)
+    # As many as fit into memory, and one at least.
+    assert blocks[0].shape[1] == min(max(1, at_once // max(n, 2)), 2 ** (n - 1))
+    columns = [tuple(column) for block in blocks for column in block.T]
+    assert sorted(columns) == sorted((1.0, *signs) for signs in product((-1.0, 1.0), repeat=n - 1))
+
+
+@pytest.mark.parametrize("at_once", [1, 8, 1000])
+def test_drawn_flips_are_the_same_in_lots_of_any_size(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    whole = np.concatenate(list(inference._drawn_flips(4, 2, 25, 3, "max-t")), axis=1)
+    monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", at_once)
+    assert np.array_equal(np.concatenate(list(inference._drawn_flips(4, 2, 25, 3, "max-t")), axis=1), whole)
+    assert whole.shape == (4, 25)
+    assert set(whole.ravel()) == {-1.0, 1.0}
+
+
+def test_a_pair_holds_whatever_the_others_do_only_with_enough_units() -> None:
+    # With five units the least p is one in sixteen.
+    assert max_t_tests(THREE[:, :5], alpha=0.05, permutations=1000, seed=0).critical == math.inf
+    # One flip of sixteen may reach as far: the critical t is that of the second farthest.
+    row = np.array([[1.0, 2, 3, 4, 6]])
+    found = max_t_tests(row, alpha=1 / 16, permutations=1000, seed=0)
+    sums = sorted(abs(row[0] @ (1.0, *signs)) for signs in product((-1.0, 1.0), repeat=4))
+    spread = [math.sqrt((5 * float((row**2).sum()) - total**2) / 4) for total in sums]
+    assert found.critical == pytest.approx(sums[-2] / spread[-2])
+
+
+def test_t_is_that_of_scipy_and_without_spread_or_a_second_unit_there_is_none() -> None:
+    found = t_tests(THREE)
+    assert found == pytest.approx(stats.ttest_1samp(THREE, 0, axis=1).pvalue)
+    assert np.isnan(t_tests(np.array([[0.0, 0.0], [2.0, 2.0]]))).all()
+    assert np.isnan(t_tests(np.array([[2.0]]))).all()
+
+
+def test_corrected_values_are_no_more_than_one() -> None:
+    assert holm([0.9, 0.6]) == (1.0, 1.0)
+    assert holm([0.01]) == (0.01,)
+    assert holm([0.3, 0.01]) == (0.3, 0.02)
+    assert holm([]) == ()
+
+
+def test_tau_needs_two_things_that_do_not_all_tie() -> None:
+    rows = np.array([[1.0, 1, 1], [1, 2, 3], [3, 2, 1], [1, 3, 2], [1, 1, 2]])
+    found = tau_b_of_rows(rows, np.array([[1.0, 2, 3]]))
+    assert math.isnan(found[0])
+    assert found[1:] == pytest.approx([1, -1, 1 / 3, 2 / math.sqrt(6)])
+    assert math.isnan(tau_b_of_rows(np.array([[1.0]]), np.array([[1.0]]))[0])
+    assert math.isnan(tau_ap([1], [1]))
+    assert tau_ap([2, 1], [5, 4]) == 1.0
+    assert math.isnan(tau_ap([1, 1], [2, 1]))
+    assert math.isnan(tau_ap([2, 1], [1, 1]))
+
+
+@pytest.mark.parametrize("at_once", [1, 12, 50, 10_000])
+def test_tukeys_test_counts_the_observed_shuffle(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    same = np.ones((3, 2))
+    monkeypatch.setattr(inference, "_FLIPS_AT_ONCE", at_once)
+    assert tukey_tests(same, [(0, 1)], permutations=9, seed=0).tolist() == [1.0]
+    # Twelve units that agree: one shuffle in 2048 is as far, and nine hardly ever hold it.
+    apart = np.array([[1.0, 0.0]] * 12)
+    assert tukey_tests(apart, [(0, 1), (1, 0)], permutations=9, seed=0).tolist() == [0.1, 0.1]

@@ -1,23 +1,24 @@
-"""What the records say of themselves, the order of documents, and values under keys."""
+"""The records, which judgements count, the order of documents, and draws that follow from seed and key."""
 
+import numpy as np
 import pytest
+from annot.base.errors import InputError
 from annot.base.names import without_ids
 from annot.base.records import (
     Adjudication,
-    Assignment,
     Decision,
     Judgement,
-    PairKey,
-    PairReturn,
-    Paper,
     ScoredDoc,
     as_trec_eval,
+    counted,
+    first_judgements,
     grouped,
     in_order,
     nested,
     ranked,
     round_score,
 )
+from annot.base.stats.inference import generator
 
 
 @pytest.mark.parametrize(
@@ -37,23 +38,6 @@ def test_a_grade_or_a_reason_counts_if_nothing_speaks_against_it(
     assert Judgement("q", "d", "a1", grade, cannot_judge=reason, flags=flags).counts == counts
     adjudication = Adjudication("q", "d", "j1", grade, "shown", (), cannot_judge=reason, flags=flags)
     assert adjudication.counts == counts
-
-
-def test_what_a_person_is_asked_is_a_pair_on_an_occasion() -> None:
-    assert Judgement("q", "d", "a1", 1).pair_key == PairKey("q", "d", 1)
-    assert Assignment("q", "d", "a1", 7).pair_key == PairKey("q", "d")
-    assert Assignment("q", "d", "a1", 7, 2).pair_key == ("q", "d", 2)
-    assert PairReturn("q", "d", "a1", 3, "why", "2031").pair_key.pair == ("q", "d")
-    assert Adjudication("q", "d", "j1", 1, "shown", ()).pair_key == ("q", "d", 1)
-    assert Decision("q", "d", 1, "agreed").pair == ("q", "d")
-
-
-def test_what_a_record_has_that_says_nothing() -> None:
-    judgement, adjudication = Judgement("q", "d", "a1", 1), Adjudication("q", "d", "j1", 1, "shown", ())
-    assert (judgement.revision, judgement.occasion, judgement.flags) == (1, 1, ())
-    assert (adjudication.revision, adjudication.flags) == (1, ())
-    assert not PairReturn("q", "d", "a1", 3, "why", "2031").contested
-    assert (Paper("p", "t", ()).labels, Paper("p", "t", ()).citations) == (None, ())
 
 
 def test_documents_are_ranked_by_written_score_and_then_by_id() -> None:
@@ -90,3 +74,57 @@ def test_values_under_keys_come_in_their_order_and_of_two_under_both_keys_the_la
 )
 def test_the_servers_ids_stay_out_of_a_flag(flag: str, shown: str) -> None:
     assert without_ids(flag) == shown
+
+
+FACETS = {"q": "method"}
+
+
+def test_the_latest_revision_counts_where_it_has_no_flag() -> None:
+    first, second = Judgement("q", "d", "a1", 1), Judgement("q", "d", "a1", 2, revision=2)
+    other = Judgement("q", "e", "a1", 0)
+    assert counted([second, other, first]) == (second, other)
+    assert counted([first, other, second]) == (second, other)
+    flagged = Judgement("q", "d", "a1", 3, revision=3, flags=("too late",))
+    assert counted([first, second, flagged, other]) == (other,)
+
+
+def test_a_hidden_repeat_and_another_person_are_judgements_of_their_own() -> None:
+    rows = [Judgement("q", "d", "a1", 1), Judgement("q", "d", "a1", 2, occasion=2), Judgement("q", "d", "a2", 3)]
+    assert counted(rows) == tuple(rows)
+    assert first_judgements(rows, [], FACETS, grades=None) == (rows[0], rows[2])
+
+
+def test_two_judgements_in_one_revision_are_refused_once() -> None:
+    rows = [Judgement("q", "d", "a1", grade) for grade in (1, 2, 3)]
+    with pytest.raises(InputError) as caught:
+        counted(rows)
+    assert caught.value.faults == ("q d a1: two judgements with revision 1, expected one",)
+
+
+def test_every_fault_of_judgements_and_decisions_is_named() -> None:
+    rows = [Judgement("q", "d", "a1", 4), Judgement("q", "d", "a2", None), Judgement("x", "d", "a1", 0)]
+    decisions = [Decision("q", "d", -1, "adjudicated"), Decision("q", "e", 3, "agreed")]
+    with pytest.raises(InputError) as caught:
+        first_judgements(rows, decisions, FACETS, grades=range(4))
+    assert caught.value.faults == (
+        "x: judged, but not a known query",
+        "q d: a1 has grade 4, expected one of 0, 1, 2, 3",
+        "q d: the final decision has grade -1, expected one of 0, 1, 2, 3",
+    )
+
+
+def test_without_a_scale_any_grade_is_taken() -> None:
+    rows = (Judgement("q", "d", "a1", 99),)
+    assert first_judgements(rows, [Decision("q", "d", 98, "adjudicated")], FACETS, grades=None) == rows
+
+
+@pytest.mark.parametrize(
+    ("seed", "key", "entropy"),
+    [
+        # The first half of what `printf '13\\x1fq1' | sha256sum` prints, and of `printf 7 | sha256sum`.
+        (13, ("q1",), 0xE4B6DEF75F46AFF2673571098CAA1132),
+        (7, (), 0x7902699BE42C8A8E46FBBB4501726517),
+    ],
+)
+def test_a_study_is_drawn_again_as_it_was(seed: int, key: tuple[str, ...], entropy: int) -> None:
+    assert generator(seed, *key).random(3).tolist() == np.random.default_rng(entropy).random(3).tolist()

@@ -1,4 +1,4 @@
-"""Arrays and lists in a folder: what was written comes back, whole or not at all, and what has changed is named."""
+"""Arrays and lists in a folder come back whole or not at all; Arrow arrays are those that pyarrow makes."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,26 @@ from annot.base.array_files import (
     Blocks,
     as_arrays,
     as_strings,
+    distinct_rows,
     faults,
     held_alone,
+    integers_of,
+    lists_of,
     load,
     mapped,
+    mask_of,
+    numbers,
     remove_unfinished,
     save,
     save_array,
     strings_in,
     strings_of,
+    truths,
     written_hashes,
 )
 from annot.base.errors import BusyError, InputError, MissingInput
+from hypothesis import given
+from hypothesis import strategies as st
 
 KIND = "test-1"
 ARRAYS: dict[str, Any] = {
@@ -61,11 +69,6 @@ def test_what_was_written_comes_back(folder: Path) -> None:
     assert stored.texts == TEXTS
     assert stored.facts == {"n": 1, "name": "é"}
     assert faults(folder) == []
-
-
-def test_others_may_read_the_folder_and_nothing_unfinished_is_beside_it(folder: Path) -> None:
-    assert folder.stat().st_mode & 0o777 == 0o755
-    assert list(folder.parent.iterdir()) == [folder]
 
 
 def test_a_folder_is_replaced_whole(folder: Path) -> None:
@@ -134,11 +137,6 @@ def test_an_array_may_come_in_blocks(tmp_path: Path) -> None:
     assert np.load(tmp_path / "a.npy").dtype == np.float32
 
 
-def test_an_array_is_mapped_to_be_read_only(folder: Path) -> None:
-    with pytest.raises(ValueError, match="read-only"):
-        mapped(folder / "flat.npy")[0] = 1
-
-
 def test_an_array_of_another_version_or_cut_short_is_not_readable(folder: Path) -> None:
     stored = load(folder, kind=KIND)
     with (folder / "flat.npy").open("wb") as file:
@@ -148,6 +146,9 @@ def test_an_array_of_another_version_or_cut_short_is_not_readable(folder: Path) 
     (folder / "rows.npy").write_bytes((folder / "rows.npy").read_bytes()[:-1])
     with pytest.raises(InputError, match="not readable"):
         stored.arrays["rows"]
+    np.save(folder / "flat.npy", np.array(["words"]))
+    with pytest.raises(InputError, match="array of numbers"):
+        stored.arrays["flat"]
 
 
 def test_what_cannot_be_read_says_what_is_missing_or_other(folder: Path, tmp_path: Path) -> None:
@@ -204,17 +205,6 @@ def test_strings_are_taken_apart_and_put_together_again(start: int, stop: int) -
     assert as_strings(arrays, "word").to_pylist() == STRINGS[start:stop]
 
 
-def test_empty_strings_need_no_text() -> None:
-    arrays = as_arrays("word", pa.array(["", ""]))
-    assert arrays["word_utf8"].tolist() == []
-    assert as_strings(arrays, "word").to_pylist() == ["", ""]
-
-
-@pytest.mark.parametrize("texts", [STRINGS, ["only", "ascii", ""], [], [""]])
-def test_an_arrow_array_of_strings_is_that_of_arrow(texts: list[str]) -> None:
-    assert strings_of(iter(texts)).equals(pa.array(texts, pa.string()))
-
-
 @pytest.mark.parametrize(
     ("text", "lines"), [("a\nb\n", ["a", "b"]), ("a\n\nzwölf", ["a", "", "zwölf"]), ("\n", [""]), ("a\r\n", ["a\r"])]
 )
@@ -237,3 +227,51 @@ def test_a_file_is_held_by_one_at_a_time(tmp_path: Path) -> None:
         pass
     with held_alone(lock, busy="third", hint="wait"):
         pass
+
+
+STRINGS_TYPE, LISTS_TYPE = pa.string(), pa.list_(pa.string())
+MASK = np.array([True, False, False, True, True, False, True, False, True])
+
+
+@pytest.mark.parametrize(
+    ("make", "values", "kind"),
+    [
+        (strings_of, [], STRINGS_TYPE),
+        (strings_of, ["a", "", "ü€", "b"], STRINGS_TYPE),
+        (strings_of, ["a", None, "", "ü", None], STRINGS_TYPE),
+        (lists_of, [], LISTS_TYPE),
+        (lists_of, [["a", "ü"], [], ["", "b"]], LISTS_TYPE),
+        (lists_of, [None, ["a"], None, [], ("b", "c")], LISTS_TYPE),
+        (integers_of, [], pa.int64()),
+        (integers_of, [3, None, -5, 0, None], pa.int64()),
+        (integers_of, np.array([3, -5], np.int32), pa.int32()),
+        (mask_of, MASK, pa.bool_()),
+        (mask_of, MASK[:0], pa.bool_()),
+    ],
+)
+def test_an_array_is_the_one_that_pyarrow_makes(make: Callable[[Any], Any], values: Any, kind: pa.DataType) -> None:
+    made, theirs = make(values), pa.array(values, kind)
+    made.validate(full=True)
+    assert made.type == kind
+    assert made.equals(theirs)
+    assert made.null_count == theirs.null_count
+
+
+def test_an_array_is_read_as_pyarrow_reads_it_also_a_part_of_it() -> None:
+    mask, whole = pa.array(MASK), pa.array([7, 8, 9], pa.int32())
+    for begin in range(len(MASK) + 1):
+        assert truths(mask.slice(begin)).tolist() == MASK[begin:].tolist()
+        assert truths(mask.slice(0, begin)).tolist() == MASK[:begin].tolist()
+    assert numbers(whole.slice(1)).tolist() == [8, 9]
+    assert numbers(whole).dtype == np.int32
+    assert numbers(pa.chunked_array([whole, whole[:1]])).tolist() == [7, 8, 9, 7]
+    assert numbers(pa.chunked_array([], pa.int64())).tolist() == []
+    assert truths(pa.chunked_array([mask[1:4], mask[:2]])).tolist() == [False, False, True, True, False]
+
+
+@given(st.lists(st.lists(st.tuples(*[st.sampled_from(["", "a", "b", "é", "éé"])] * 2), max_size=6), max_size=4))
+def test_of_rows_that_come_again_the_first_stay_in_their_order(parts: list[list[tuple[str, str]]]) -> None:
+    columns = [pa.chunked_array([[row[at] for row in part] for part in parts], STRINGS_TYPE) for at in (0, 1)]
+    found = distinct_rows(pa.table(columns, ["one", "other"]))
+    rows = [row for part in parts for row in part]
+    assert [tuple(row.values()) for row in found.to_pylist()] == list(dict.fromkeys(rows))

@@ -1,27 +1,21 @@
-"""The words of each language, held against the English ones."""
+"""The words of each language, held against the English ones, and what a study calls its topics and documents."""
 
 import re
-import unicodedata
 from datetime import date
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.base.names import OF_PAPERS, StudyVocabulary
 from annot.base.settings import settings_of
 from annot.base.words import ENGLISH, Words, languages, missing_words, read_words, recorded_words
 from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES, KNOWN_REASONS
+from annot.publishing.report.tables import facet_column
+from annot.study import snapshot
+from study_stages import copied
+from topic_study import GRADED, OfTopics
 
 OTHERS = [language for language in languages(None) if language != "en"]
-EM = {"W": 1.0, "F": 1.0}
-"""Width of letters by their class of East Asian width (Unicode, UAX 11), as parts of the size of the letters."""
-USUAL_EM = 0.5
-"""Width of others on average, in the sans-serif faces of Label Studio: 26 letters of 14 pixels take 174."""
-ON_ONE_LINE = 1256
-"""Pixels between the borders of a screen of 1280."""
-
-
-def width(text: str, size: int) -> float:
-    return sum(EM.get(unicodedata.east_asian_width(letter), USUAL_EM) for letter in text) * size
 
 
 @pytest.fixture(params=languages(None))
@@ -43,28 +37,6 @@ def test_every_stored_value_and_every_name_of_a_new_study_has_a_word(words: Word
     for group in (stored, *(settings.scale.names for settings in kinds), kinds[0].labels.names):
         shown = [words.choice(value) if group is stored else words.name(value) for value in group]
         assert len({*shown}) == len(shown), "two that look the same"
-
-
-def test_the_words_fit_the_screen_at_1280(words: Words) -> None:
-    assert len(words("task.correct")) <= 140
-    rows = {
-        "reasons": (list(map(words.choice, sorted(KNOWN_REASONS - {"not in English"}))), 14, 56),
-        "differences": ([words.choice(one.value) for one in DIFFERENCES], 14, 56),
-        "labels": (list(map(words.name, settings_of("facets").labels.names)), 13, 48),
-    }
-    for kind in ("facets", "topics", "questions"):
-        names = settings_of(kind).scale.names
-        rows[kind] = ([*map(words.name, names), words("screen.cannot_judge")], 15, 64)
-    heads = {"reasons": "screen.why", "differences": "screen.differ_needed"}
-    for row, (texts, size, around) in rows.items():
-        head = width(words(heads[row]), 14) + 10 if row in heads else 0
-        assert head + sum(width(text, size) + around for text in texts) <= ON_ONE_LINE, row
-    for label in settings_of("facets").labels.names:
-        assert width(words.name(label), 12) <= 84 - 2 * 6, label
-    for key in ("screen.comment_published", "screen.reason_needed_published", "screen.question"):
-        text = words(key, published=words("screen.published")) if key.endswith("published") else words(key)
-        beside = width(words("screen.label_wrong"), 13) + 60
-        assert width(text, 15) + beside <= ON_ONE_LINE, key
 
 
 def test_nothing_is_left_in_english(words: Words) -> None:
@@ -103,12 +75,6 @@ def test_a_pattern_finds_what_is_written_and_nothing_else(words: Words) -> None:
     assert pattern.fullmatch(words("task.rest", count=1))
     assert pattern.fullmatch(words("task.rest", count=2000))
     assert not pattern.fullmatch(words("task.rest", count=2000) + " bm25")
-
-
-def test_recorded_words_are_those_that_were_shown(words: Words) -> None:
-    recorded = recorded_words(words.shown)
-    assert (recorded.language, recorded.shown) == (words.language, words.shown)
-    assert words.is_plain is (words.language == "en")
 
 
 def own(folder: Path, language: str, text: str) -> Path:
@@ -168,3 +134,33 @@ def test_a_file_with_faults_is_refused_with_what_is_expected(tmp_path: Path, tex
 def test_an_unknown_language_names_those_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="language 'dee': not known"):
         read_words("dee", overrides=tmp_path)
+
+
+OF_TEXTS = StudyVocabulary("topic", "document", faceted=False, binary=True, query="topic")
+
+
+def test_units_alpha_and_reasons_follow_them() -> None:
+    assert (OF_PAPERS.unit, OF_TEXTS.unit) == ("paper", "topic")
+    assert (OF_PAPERS.alpha, OF_TEXTS.alpha) == ("Krippendorff's ordinal alpha", "Krippendorff's alpha")
+    reason = "the value is 1 or 0, on all query papers or without one of them"
+    assert OF_PAPERS.said(reason) == reason
+    assert OF_TEXTS.said(reason) == "the value is 1 or 0, on all topics or without one of them"
+    assert OF_TEXTS.said("Fewer than 6 queries, `query list`") == "Fewer than 6 topics, `query list`"
+
+
+def test_a_facet_is_a_column_where_facets_are_judged_and_always_in_the_data() -> None:
+    of_papers, of_texts = facet_column(str, OF_PAPERS), facet_column(str, OF_TEXTS)
+    assert (of_papers.heading, of_papers.field) == ("Facet", "facet")
+    assert (of_texts.heading, of_texts.field) == ("", "facet")
+
+
+def test_the_words_of_a_study_follow_from_its_queries_topics_and_scale(tmp_path: Path) -> None:
+    binary = copied(OfTopics(), "queried", tmp_path / "binary")
+    mixed = copied(OfTopics(scale=GRADED, mixed=True), "queried", tmp_path / "mixed")
+    assert binary.vocabulary == snapshot.read_snapshot(binary).words == OF_TEXTS
+    assert mixed.vocabulary == snapshot.read_snapshot(mixed).words == StudyVocabulary("topic", "document")
+
+
+def test_without_queries_annot_toml_says_whether_facets_are_judged(tmp_path: Path) -> None:
+    bare = copied(OfTopics(), "labelled", tmp_path / "bare")
+    assert bare.vocabulary == StudyVocabulary(faceted=False, binary=True)

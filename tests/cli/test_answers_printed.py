@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 from annot import __version__
-from annot.base.errors import FindingError, InputError
+from annot.base.errors import InputError
 from annot.cli import output, prepare
-from annot.cli.output import Output, SignOfLife, emit, listing, needs_a_person, progress, say, table
+from annot.cli.output import Output, SignOfLife, emit, progress, say
 from annot.publishing.report.tables import Column, Columns
 
 
@@ -22,13 +22,6 @@ class Row:
 
 ROWS = Columns[Row]([Column("name", lambda one: one.name)], [Column("count", lambda one: one.count)])
 Captured = pytest.CaptureFixture[str]
-
-
-def test_data_and_text_go_to_stdout_and_notes_to_stderr(capsys: Captured) -> None:
-    emit("status", Output([1], "one\n", ["a note"]), as_json=False)
-    assert capsys.readouterr() == ("one\n", "a note\n")
-    emit("status", Output([1], ""), as_json=False)
-    assert capsys.readouterr() == ("", "")
 
 
 def test_json_is_one_object_that_can_be_read_with_what_a_terminal_would_obey_as_numbers(capsys: Captured) -> None:
@@ -50,20 +43,6 @@ def test_csv_names_the_table_only_if_there_are_several(capsys: Captured) -> None
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split(",") == ["table", "name", "count"]
     assert [line.split(",")[0] for line in lines] == ["first"] * 4
-
-
-def test_a_list_without_rows_has_words_instead_and_its_own_data(capsys: Captured) -> None:
-    rows = [Row("a", 1)]
-    full, empty = listing(ROWS, rows, empty="none"), listing(ROWS, [], empty="none", data={"of": 1}, notes=["n"])
-    assert (full.data, full.text, list(full.notes)) == (rows, table(ROWS, rows), [])
-    assert (empty.data, empty.text, list(empty.notes)) == ({"of": 1}, "none", ["n"])
-
-
-def test_findings_end_a_check_and_none_do_not() -> None:
-    assert needs_a_person([], "paper", "without labels") is None
-    found = needs_a_person([1, 2], "paper", "without labels")
-    assert isinstance(found, FindingError)
-    assert found.message == "2 papers without labels"
 
 
 def test_without_a_terminal_there_is_no_progress_and_one_line_is_on_stderr(capsys: Captured) -> None:
@@ -143,11 +122,3 @@ def test_an_export_needs_the_places_of_three_fields(missing: str) -> None:
     }
     with pytest.raises(InputError, match="--as labelstudio needs --rating, --query and --document"):
         prepare._places(**{**places, missing: None}, comment=None)  # type: ignore[arg-type]
-
-
-def test_the_line_says_how_far_the_work_was_when_it_last_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output.sys, "stderr", Terminal())
-    with output.progress("reading answers") as advance:
-        advance(1_200, 1_600)
-    assert output.WAITING.far == "reading answers: 1,200 of 1,600"
-    output.WAITING.stop()

@@ -6,14 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import typer
 from annot.base.errors import FindingError
 from annot.base.names import OF_PAPERS
-from annot.cli import measure, people, prepare
+from annot.cli import measure, people
 from annot.measuring import measured
 from annot.publishing.report import tables
-from annot.steps import evaluate, query
-from annot.steps import people as assessor
+from annot.steps import evaluate
 from annot.steps import people as invite
 
 STUDY: Any = SimpleNamespace(replaced=lambda *_, **__: STUDY, sheet=Path("queries.csv"), vocabulary=OF_PAPERS)
@@ -27,29 +25,6 @@ def test_a_letter_names_the_day_that_was_typed(
     monkeypatch.setattr(invite, "describe", str)
     monkeypatch.setattr(tables, "sentences", lambda *_, **__: ())
     assert people.invite(STUDY, until=until).data == ((), day)
-
-
-@pytest.mark.parametrize(
-    ("given", "done"),
-    [
-        ({"account": "x@example.org"}, "account x@example.org"),
-        ({"server": "http://s"}, "a1: server http://s"),
-        ({}, "a1: server None"),
-    ],
-)
-def test_a_change_is_of_the_account_or_of_the_server(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], done: str
-) -> None:
-    monkeypatch.setattr(assessor, "change_account", lambda ws, who, *, account, dry_run: (f"account {account}", ()))
-    monkeypatch.setattr(assessor, "own_server", lambda ws, who, *, url, dry_run: (f"server {url}", ()))
-    assert people.assessor_change(STUDY, "a1", **given).text == done
-    with pytest.raises(typer.BadParameter, match="expected one of them"):
-        people.assessor_change(STUDY, "a1", account="x@example.org", server="http://s")
-
-
-def test_sentences_of_a_query_are_counted_from_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query, "add", lambda *_, **__: SimpleNamespace(query_id="p1-aim", sentences=(0, 4)))
-    assert prepare.query_add(STUDY, "p1", facet="aim").text == "p1-aim: sentences 1, 5"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""No page and no command asks for what a study does not have yet: templates have strict undefined names.
-
-That every template renders on a complete study is in `test_usual_calls.py`.
-"""
+"""No page and no command asks for what a study does not have yet: templates have strict undefined names."""
 
 import shutil
 from pathlib import Path

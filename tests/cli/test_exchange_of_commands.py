@@ -1,4 +1,4 @@
-"""Pushing and pulling, the functions of the commands by themselves: tables by part, watching, and what is refused."""
+"""Pushing and pulling, the functions of the commands by themselves: watching, and what is refused."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,44 +11,16 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, InputError
-from annot.cli import draw, judge, keep, prepare
-from annot.judging.exchange.collecting import PulledProject, PullResult
-from annot.judging.exchange.sending import SentProject
-from annot.judging.rounds.labels import PulledLabels
+from annot.cli import judge, keep, prepare
+from annot.judging.exchange.collecting import PullResult
 from annot.publishing.report import tables
 from annot.steps import changes, status
 from annot.steps import exchange as pull
 from annot.steps import imports as imports_step
 from annot.steps import publish as release
-from annot.steps import vectors as vectors_step
 
 Said = pytest.CaptureFixture[str]
 ANY: Any = SimpleNamespace(settings=SimpleNamespace(plugins=SimpleNamespace(names=())))
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-
-def sent(part: str) -> SentProject:
-    return SentProject("a1", 10, 4, 6, 0, 0, "http://studio.example/projects/1", part=part)
-
-
-def test_a_table_has_the_columns_of_its_kind_of_project() -> None:
-    pulled = judge._tables_by_project([PulledProject("a1", 10, 5, 1, 0, 0, 0, part="judging")])
-    assert pulled.split()[:3] == ["assessor", "assigned", "judged"]
-    labels = judge._tables_by_project([PulledLabels("a1", 10, 5, 1, 0, 0, 0, part="labels", sentences=3, queries=2)])
-    assert "sentences" in labels
-    assert "sentences" not in pulled
-    pushed = judge._tables_by_project([sent("judging")])
-    assert "planned" in pushed
-    assert "http://studio.example/projects/1" in pushed
-
-
-def test_tables_have_titles_if_there_are_several() -> None:
-    one, two = judge._tables_by_project([sent("judging")]), judge._tables_by_project([sent("adjudication")])
-    assert judge._tables_by_project([sent("judging"), sent("adjudication")]) == f"judging\n{one}\n\nadjudication\n{two}"
-    assert not one.startswith("judging")
-    assert judge._tables_by_project([]) == ""
 
 
 def test_the_gravest_of_several_findings_ends_the_pull(
@@ -130,15 +102,6 @@ def test_a_watch_backs_up_news_at_most_every_ten_minutes_and_once_at_the_end(
     assert capsys.readouterr().err.splitlines() == ["page: file:///study/status.html", "all planned judgements are in"]
 
 
-def test_a_watch_for_a_program_shows_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def rounds(*_: object, **__: object) -> Rounds:
-        yield NOTHING, ""
-
-    with watched(monkeypatch, Page(), rounds) as seen:
-        watching(as_json=True)
-    assert seen == [("after pull", 0)]
-
-
 def test_a_page_that_cannot_be_written_is_reported_once_for_each_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
@@ -192,7 +155,7 @@ def test_each_pull_of_a_watch_takes_the_study_at_once_and_notes_what_is_lost(
 # -- options that exclude each other -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pair", [("page", "adjudication"), ("page", "returned"), ("adjudication", "returned")])
+@pytest.mark.parametrize("pair", [("page", "adjudication"), ("adjudication", "returned")])
 def test_one_form_of_the_status_is_shown(pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(typer.BadParameter, match="expected one of them"):
         judge.status(ANY, **dict.fromkeys(pair, True))
@@ -210,7 +173,6 @@ def test_one_form_of_the_status_is_shown(pair: tuple[str, str], monkeypatch: pyt
         ({"per_pair": 2}, "--per-pair can only be used with --design"),
         ({"repeats": 0.1}, "--repeats can only be used with --design"),
         ({"depth": [3]}, "--depth can only be used with --pools"),
-        ({"design": True, "depth": [3]}, "--depth can only be used with --pools"),
         ({"pools": True, "seed": 0}, "--seed can only be used with --design"),
         ({"pools": True, "sample": True}, "found --pools and --sample"),
         ({"seconds": 3.0}, "--seconds can only be used with --pools or --sample"),
@@ -221,12 +183,9 @@ def test_options_of_a_forecast_go_with_their_kind(given: dict[str, Any], words: 
         judge.forecast(ANY, **given)
 
 
-@pytest.mark.parametrize(
-    ("kind", "way"), [("design", "forecast --design"), ("pools", "forecast --pools"), ("sample", "forecast --sample")]
-)
-def test_a_forecast_of_another_study_has_no_queries_to_show(kind: str, way: str) -> None:
-    with pytest.raises(InputError, match=f"`annot {way}` cannot be used with --all"):
-        judge.forecast(ANY, all_queries=True, **{kind: True})
+def test_a_forecast_of_another_study_has_no_queries_to_show() -> None:
+    with pytest.raises(InputError, match="`annot forecast --design` cannot be used with --all"):
+        judge.forecast(ANY, all_queries=True, design=True)
 
 
 # -- what the functions hand on ----------------------------------------------------------------------------------------
@@ -243,16 +202,6 @@ def taken(*given: object, **named: object) -> None:
     raise Taken(*given, **named)
 
 
-@pytest.mark.parametrize(("typed", "used"), [({}, ("qrels", 1)), ({"form": "relish", "per_topic": 3}, ("relish", 3))])
-def test_grades_are_qrels_of_one_paper_a_topic_unless_said_otherwise(
-    monkeypatch: pytest.MonkeyPatch, typed: dict[str, Any], used: tuple[str, int]
-) -> None:
-    monkeypatch.setattr(imports_step, "grades_from", taken)
-    with pytest.raises(Taken) as found:
-        prepare.import_files(ANY, [Path("a")], kind="grades", **typed)
-    assert (found.value.named["form"], found.value.named["per_topic"]) == used
-
-
 def test_columns_that_are_not_named_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports_step, "judgements_from", taken)
     with pytest.raises(Taken) as found:
@@ -262,16 +211,6 @@ def test_columns_that_are_not_named_are_found_by_their_names(monkeypatch: pytest
     with pytest.raises(Taken) as found:
         prepare.import_files(ANY, [Path("a")], kind="labelstudio", rating="r", query="q", document="d")
     assert found.value.named["export"] == {"grade": "r", "query": "q", "document": "d"}
-
-
-@pytest.mark.parametrize(("typed", "used"), [({}, 32), ({"batch": 8}, 8)])
-def test_an_encoder_reads_32_papers_at_once_unless_said_otherwise(
-    monkeypatch: pytest.MonkeyPatch, typed: dict[str, int], used: int
-) -> None:
-    monkeypatch.setattr(vectors_step, "encode", taken)
-    with pytest.raises(Taken) as found:
-        draw.vectors_add(SimpleNamespace(replaced=lambda *_, **__: None), name="mine", encoder="specter", **typed)  # type: ignore[arg-type]
-    assert found.value.named["batch"] == used
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,7 +14,7 @@ import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, MissingInput
 from annot.cli import commands
-from annot.cli.commands import MODULES, AllCommands, ByFirstWord, NamesOrVerb, app
+from annot.cli.commands import AllCommands, NamesOrVerb
 from annot.cli.options import DryRunOption
 from annot.cli.output import Output
 from annot.judging import stage
@@ -28,21 +27,11 @@ from typer.core import TyperGroup
 Said = pytest.CaptureFixture[str]
 
 
-def test_a_first_word_is_known_without_loading_its_module() -> None:
-    known = ByFirstWord(MODULES)
-    assert "corpus" in known
-    assert "no-such-command" not in known
-
-
 @pytest.mark.parametrize("words", [(), ("query",), ("assessor",)])
 def test_words_that_need_more_words_print_their_help(words: tuple[str, ...], tmp_path: Path) -> None:
     said = annot(*words, folder=tmp_path)
     assert "Usage: annot" in said.stdout + said.stderr
     assert "query" in said.stdout if not words else "Missing command" not in said.stderr
-
-
-def test_an_error_of_the_program_has_a_plain_traceback() -> None:
-    assert app.pretty_exceptions_enable is False
 
 
 def named(*typed: str) -> tuple[str, Any]:
@@ -107,33 +96,21 @@ def test_an_interruption_and_a_closed_pipe_have_their_exit_codes(
 # -- backups and the next step -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, timedelta]]:
-    """The backups that are taken; news come in with each command."""
+@pytest.mark.parametrize(
+    ("words", "recorded", "expected"),
+    [("push", [1, 2], True), ("pull", [1, 2], True), ("pull", [7, 7], False), ("pool add", [1, 2], False)],
+)
+def test_a_push_and_a_pull_with_news_are_followed_by_a_backup(
+    monkeypatch: pytest.MonkeyPatch, words: str, recorded: list[int], expected: bool
+) -> None:
     taken: list[tuple[str, timedelta]] = []
-    at = iter(range(10))
+    at = iter(recorded)
     monkeypatch.setattr(backups, "bring_up", lambda _: None)
     monkeypatch.setattr(backups, "recorded", lambda _: next(at))
     monkeypatch.setattr(backups, "keep_backup", lambda _, why, *, apart: taken.append((why, apart)))
-    return taken
-
-
-@pytest.mark.parametrize(("words", "expected"), [("push", True), ("pull", True), ("plan", False), ("pool add", False)])
-def test_a_push_and_a_pull_with_news_are_followed_by_a_backup(
-    kept: list[tuple[str, timedelta]], words: str, expected: bool
-) -> None:
     with commands.backed_up(SimpleNamespace(), words):  # type: ignore[arg-type]
-        assert not kept
-    assert kept == ([(f"after {words}", timedelta())] if expected else [])
-
-
-def test_a_pull_without_news_is_not_followed_by_a_backup(
-    kept: list[tuple[str, timedelta]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(backups, "recorded", lambda _: 7)
-    with commands.backed_up(SimpleNamespace(), "pull"):  # type: ignore[arg-type]
-        pass
-    assert kept == []
+        assert not taken
+    assert taken == ([(f"after {words}", timedelta())] if expected else [])
 
 
 def test_a_command_reports_the_part_that_the_study_lacks(monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
@@ -275,56 +252,6 @@ def test_a_finding_ends_a_command_once_all_is_printed(around: list[str]) -> None
     with pytest.raises(AnnotError, match="two problems"):
         call(wrong)
     assert around[-2:] == ["read False False 0", "next None True"]
-
-
-def test_a_command_that_has_printed_all_itself_prints_nothing_more(around: list[str]) -> None:
-    call(lambda ws, number, dry_run: None)
-    assert around == ["open", "held 2", "backed up", "next None True"]
-
-
-def test_a_command_without_a_table_prints_no_csv(around: list[str]) -> None:
-    made = commands._with_shared_options(
-        "plan", answered, csv=False, needs_study=True, alone=False, free_with="watch", server=False
-    )
-    given = {"workspace": Path(), "quiet": False, "as_json": False, "number": 3, "dry_run": False}
-    made(SimpleNamespace(meta={}), **given)
-    assert around[1] == "study 3 False False 1"
-
-
-def test_the_shared_options_come_last_and_are_off() -> None:
-    made = commands._with_shared_options(
-        "plan", answered, csv=True, needs_study=True, alone=True, free_with="watch", server=True
-    )
-
-    found = {name: one.default for name, one in inspect.signature(made).parameters.items()}
-    assert list(found) == [
-        *("ctx", "number", "url", "api_key", "workspace", "dry_run", "wait", "quiet", "as_json", "as_csv")
-    ]
-    on = {name: value for name, value in found.items() if value and value is not inspect.Parameter.empty}
-    assert on == {"number": 3, "workspace": Path()}
-
-
-def test_a_command_has_no_option_that_it_does_not_ask_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A study is needed, and had alone by what takes `ws` and `dry_run`, unless the command says otherwise."""
-    asked: dict[str, Any] = {}
-    monkeypatch.setattr(commands, "_with_shared_options", lambda words, function, **given: asked.update(given))
-    monkeypatch.setattr(commands, "_groups", {"query": typer.Typer()})
-    monkeypatch.setattr(typer.Typer, "command", lambda self, verb: lambda callback: callback)
-
-    def of_prepare(function: Any) -> Any:
-        function.__module__ = "annot.cli.prepare"
-        return function
-
-    def just_these(ws: Any, dry_run: bool) -> None: ...
-    def with_more(ws: Any, more: int, dry_run: bool) -> None: ...
-    def that_reads(ws: Any) -> None: ...
-
-    usual = {"csv": False, "needs_study": True, "free_with": "watch", "server": False}
-    for function, alone in ((just_these, True), (with_more, True), (that_reads, False)):
-        commands.command("query add")(of_prepare(function))
-        assert asked == usual | {"alone": alone}
-    commands.command("query add", alone=True, csv=True)(of_prepare(that_reads))
-    assert asked == usual | {"alone": True, "csv": True}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import typer
 from annot.base.errors import InputError, MissingInput
 from annot.cli import draw, judge, keep, main, measure, prepare, settle
 from annot.study.workspace import Workspace
-from annot_demo.commands import demo
 from small_study import FirstPairs, Small
 from study_stages import copied
 
@@ -69,10 +68,6 @@ def test_papers_of_a_method_are_added_without_any_named(ws: Workspace) -> None:
     # What is asked for is understood: the study has no rankings.
     with pytest.raises(MissingInput, match="rankings"):
         draw.pool_add(ws, query="p1", documents=["d99"], reason="by hand", dry_run=True)
-
-
-def test_a_pool_is_shown_by_its_query(ws: Workspace) -> None:
-    assert draw.pool_show(ws, query="p1-method").data.topic_id == "p1"
 
 
 @pytest.mark.parametrize(
@@ -150,16 +145,6 @@ def test_figures_of_a_paper_are_not_written_into_a_folder(ws: Workspace, tmp_pat
         measure.evaluate(ws, against=FILE, out=tmp_path)
 
 
-def test_a_meeting_is_told_with_its_days(ws: Workspace, tmp_path: Path) -> None:
-    text = settle.meeting(ws, out=tmp_path).text
-    assert text.endswith("10 pairs from 2031-03-04 to 2031-03-11; the grades of 2 differ")
-
-
-def test_a_plan_is_named_by_the_first_twelve_digits_of_its_hash(ws: Workspace) -> None:
-    found = judge.plan_make(ws, dry_run=True)
-    assert found.text.endswith(f"40 pairs, plan {found.data.sha256[:12]}")
-
-
 def test_papers_that_are_left_out_need_no_model(ws: Workspace) -> None:
     with pytest.raises(typer.BadParameter, match="found --leave-out and --model"):
         prepare.facets_label(ws, leave_out=True, model=FILE, dry_run=True)
@@ -175,14 +160,6 @@ def test_a_table_of_the_report_is_printed_alone(ws: Workspace, tmp_path: Path) -
     assert keep.report(ws, table="agreement").name == "report --table"
     with pytest.raises(InputError, match="nothing"):
         keep.report(ws, table="nothing")
-
-
-def test_the_papers_of_the_demonstration_can_be_written_alone(tmp_path: Path) -> None:
-    file = tmp_path / "papers.jsonl"
-    found = demo(tmp_path / "study", corpus_only=file)
-    papers = len(file.read_text(encoding="utf-8").splitlines())
-    assert (found.data["papers"], found.text) == (papers, f"{file}: {papers} fictional papers")
-    assert not (tmp_path / "study").exists()
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -214,8 +191,3 @@ def test_parts_of_the_index_are_listed_or_removed_without_other_wishes(ws: Works
             draw.index_build(ws, **wrong)
     assert draw.index_build(ws, listed=True).text.startswith("the index is empty")
     assert draw.index_build(ws, clean=True, dry_run=True).text == "nothing to remove: all of the index is used"
-
-
-def test_what_counts_again_is_counted(ws: Workspace) -> None:
-    text = judge.answers_restore(ws, every=True, dry_run=True).text
-    assert text == "answers that count again: 0; kept although the server lost them: 0"

@@ -63,30 +63,6 @@ def test_rankings_are_the_same_bytes_however_the_corpus_is_cut(study: Study, mon
     assert len(shards(folder)) > 2
 
 
-def test_a_build_that_was_killed_goes_on_with_what_is_missing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = study("queried")
-    in_small_groups(folder)
-    small_shards(monkeypatch, papers=20)
-    with_processes(folder, 1)
-    make, made = index.make_shard, []
-
-    def killed_at_the_third(batches: object, *, english: bool) -> object:
-        if len(made) == 2:
-            raise KeyboardInterrupt
-        made.append(batches)
-        return make(batches, english=english)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(index, "make_shard", killed_at_the_third)
-    assert annot("index", folder=folder).exit_code == 130
-    finished = shards(folder)
-    assert len(finished) == 2
-    monkeypatch.setattr(index, "make_shard", make)
-    annot_done("index", folder=folder)
-    assert finished.items() <= shards(folder).items()
-    assert len(shards(folder)) > 2
-    annot_done("check", "index", folder=folder)
-
-
 KILLED = """
 import os, signal, sys
 from annot.cli.main import run
@@ -120,32 +96,6 @@ def test_a_killed_training_leaves_its_last_pass_and_the_next_build_goes_on(study
     shutil.rmtree(index)
     annot_done("index", folder=folder)
     assert {path.relative_to(index): path.read_bytes() for path in index.rglob("*") if path.is_file()} == made
-
-
-@pytest.mark.parametrize(
-    ("file", "is_missing"),
-    [
-        ("corpora/*/whole/title_norms.npy", "tokens and counts"),
-        ("corpora/*/words-*/vectors.npy", "word vectors and averages"),
-    ],
-)
-def test_a_file_that_was_changed_is_named_and_its_folder_made_again(study: Study, file: str, is_missing: str) -> None:
-    folder = study("pooled")
-    expected = rankings(folder)
-    annot_done("check", "index", folder=folder)
-    (found,) = (folder / ".annot/index").glob(file)
-    found.write_bytes(found.read_bytes()[:-1] + b"?")
-    told = annot("check", "index", folder=folder)
-    assert told.exit_code == 1
-    assert f"{found.relative_to(folder)}: found" in told.stdout
-    assert "annot index" in told.stderr
-    shutil.rmtree(found.parent)
-    gone = annot("check", "index", folder=folder)
-    assert (gone.exit_code == 1) == ("found no folder" in gone.stdout) == file.startswith("shards")
-    for extra, says in (["--dry-run"], "would build"), ([], "built"):
-        assert f"{says}: {is_missing}\n" in annot_done("index", *extra, folder=folder).stdout
-    annot_done("check", "index", folder=folder)
-    assert rankings(folder) == expected
 
 
 def kinds(index: Path) -> dict[str, Path]:

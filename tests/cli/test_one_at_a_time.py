@@ -38,6 +38,7 @@ def test_every_command_that_changes_a_study_is_alone() -> None:
     # hours beside a study, and refuse a second process at the same vectors or weights by themselves. So does what asks
     # a model, of a second process that asks under the same name.
     encoders = {"encoder contexts", "encoder examples", "encoder train"}
+    assert WAITING - dry == {"invite", "run", "opinion qrels", "studio nightly"}
     assert dry - WAITING == {"init", "release", "opinion ask", *encoders}
 
 

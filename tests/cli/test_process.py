@@ -3,7 +3,6 @@
 import ctypes
 import json
 import os
-import pty
 import signal
 import socket
 import subprocess
@@ -175,21 +174,6 @@ def test_a_log_without_its_index_is_not_passed_over(study: Callable[[str], Path]
     refused = read_only("status", folder)
     assert refused.exit_code == 2
     assert "copy the study" in refused.stderr
-
-
-def test_a_terminal_gets_the_first_faults_and_a_file_all_of_them(
-    annot: list[str], study: Callable[[str], Path]
-) -> None:
-    folder = study("made")
-    words = ["corpus", "add", *(f"absent{number}.jsonl" for number in range(50))]
-    assert run_here(*words, folder=folder).stderr.count("no such file") == 50
-    terminal, end = pty.openpty()
-    subprocess.run([*annot, *words], cwd=folder, stderr=end)
-    os.close(end)
-    shown = os.read(terminal, 100_000).decode()
-    os.close(terminal)
-    assert shown.count("no such file") == 20
-    assert "and 30 more; add `2> FILE` to the command to save all of them" in shown
 
 
 def test_letters_that_the_terminal_does_not_have_stop_nothing(annot: list[str], study: Callable[[str], Path]) -> None:

@@ -1,4 +1,4 @@
-"""Which commands lock the study, talk to Label Studio and print CSV; and that no option is on unless it is typed."""
+"""Which commands lock the study and print CSV; and that no option is on unless it is typed."""
 
 import pytest
 from annot.cli.commands import BY_WORDS
@@ -11,10 +11,6 @@ vectors add; index; pool; pool add; pool import; assessor add; assessor change; 
 pull; return; answers restore; train gold; train hide; substudy draw; run; run import; backup; restore;
 opinion qrels; studio nightly
 """
-SERVER = """
-assessor add; assessor change; assessor leave; invite; push; pull; doctor; check; backup; query remove;
-studio nightly
-"""
 CSV = """
 corpus corrected; pool; pool add; pool show; query list; assessor list; status; forecast; comments; answers list;
 agreement; qrels; qrels compare; evaluate; assessor-effect; train report; substudy report; opinion list
@@ -25,9 +21,7 @@ def with_option(option: str) -> set[str]:
     return {words for words in BY_WORDS if option in {name for one in TREE.at(words).params for name in one.opts}}
 
 
-@pytest.mark.parametrize(
-    ("option", "expected"), [("--wait", ALONE), ("--url", SERVER), ("--api-key", SERVER), ("--csv", CSV)]
-)
+@pytest.mark.parametrize(("option", "expected"), [("--wait", ALONE), ("--csv", CSV)])
 def test_the_commands_that_share_an_option(option: str, expected: str) -> None:
     """--wait: they change what two commands must not change at once."""
     assert with_option(option) == {words.strip() for words in expected.split(";")}
@@ -56,8 +50,3 @@ def test_the_defaults_that_the_help_promises_are_those_used() -> None:
         ("encoder examples", "dev"): 2000,
         ("encoder examples", "dev_share"): 0.2,
     }
-
-
-def test_a_command_that_may_have_to_wait_does_not_unless_asked() -> None:
-    waits = {one.default for words in BY_WORDS for one in TREE.at(words).params if one.name == "wait"}
-    assert waits == {0.0}

@@ -22,16 +22,13 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        (b"y\n", "True"),
         (b"YES\n", "True"),
-        (b"n\n", "False"),
         (b"\n", "False"),
         (b"\x04", "False"),
-        (b"perhaps\nn\n", "False"),
         (b"perhaps\ny\n", "True"),
         (b"\x03", "interrupted"),
     ],
-    ids=["y", "YES", "n", "Enter", "Ctrl-D", "a word, then n", "a word, then y", "Ctrl-C"],
+    ids=["YES", "Enter", "Ctrl-D", "a word, then y", "Ctrl-C"],
 )
 def test_a_question_is_answered_in_a_terminal(typed: bytes, answer: str) -> None:
     lead, terminal = pty.openpty()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from annot.cli.commands import BY_WORDS, COMMANDS, EVERY_STUDY, MODULES, _help_texts, command
-from command_line import TREE, annot_done
+from command_line import TREE
 
 LOADED = """
 import contextlib, io, json, sys
@@ -53,10 +53,6 @@ def test_the_help_that_is_read_from_the_source_is_that_of_the_command() -> None:
         assert text == TREE.at(words).help
 
 
-def test_a_first_word_is_in_one_module() -> None:
-    assert {(words.split()[0], module) for words, module in BY_WORDS.items()} == set(MODULES.items())
-
-
 def test_every_module_of_commands_is_in_the_list() -> None:
     toolkit = Path(import_module("annot").__path__[0]).parent
     with_commands = {
@@ -75,31 +71,17 @@ def test_a_command_in_another_module_than_the_list_says_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "modules"),
     [
-        (["--version"], set()),
         (["--help"], set()),
-        (["corpus", "--help"], {"prepare"}),
         (["release", "--help"], {"keep"}),
-        (["no-such-command"], set()),
     ],
 )
 def test_a_module_is_loaded_when_one_of_its_commands_is_called(arguments: list[str], modules: set[str]) -> None:
     assert loaded(*arguments) == modules
 
 
-def test_help_has_two_dozen_first_and_names_every_other(tmp_path: Path) -> None:
-    shown = annot_done("--help", folder=tmp_path).stdout
-    first, _, others = shown.partition("More commands")
-    listed = [words for words in BY_WORDS if words in EVERY_STUDY]
-    assert 20 <= len(listed) <= 26
-    places = [first.index(f"│ {words} ") for words in listed]
-    assert places == sorted(places)
-    for words in BY_WORDS:
-        assert words in listed or words.split()[-1] in others
-
-
 @pytest.mark.parametrize(
     ("typed", "offered", "reads_options"),
-    [("annot cor", "corpus", False), ("annot corpus sh", "show", False), ("annot pool sh", "show", True)],
+    [("annot corpus sh", "show", False), ("annot pool sh", "show", True)],
 )
 def test_the_shell_completes_a_command(typed: str, offered: str, *, reads_options: bool) -> None:
     asked = {"_ANNOT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}

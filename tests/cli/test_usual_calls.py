@@ -3,75 +3,22 @@
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pytest
-from annot.publishing.report import tables
 from command_line import Command, annot, annot_done, command_of, commands, difference, snapshot
 from study_stages import set_in
 from usual import USUAL, WITH_A_SERVER
 
 COMMANDS = {command.name: command for command in commands()}
-TEMPLATES = {path.name: path for path in Path(str(files("annot.templates"))).rglob("*.j2")}
-RENDERED_ELSEWHERE = {
-    # What a server or a watching lead asks for: tests in `labelstudio/`, `opinions/`, `rounds/`.
-    *("adjudicate.xml.j2", "facets.xml.j2", "feedback.xml.j2", "full-text.xml.j2", "judge.xml.j2", "screen.xml.j2"),
-    *("screen.css.j2", "letter.txt.j2", "letter-adjudicator.txt.j2", "so-far.html.j2", "status.html.j2"),
-    *("status.css.j2", "Caddyfile.j2", "demo.txt.j2", "opinion-asked.txt.j2", "opinions.md.j2"),
-    # Python's own view of a study: tests in `library/`.
-    *("notebook.html.j2", "library.j2"),
-    # A sample, a draft, trials, and studies of which something is not true: tests in `publish/`, `judging/`, and
-    # `test_trials_told.py`.
-    *(
-        "evaluate_sample.py.j2",
-        "sample.j2",
-        "sample-notes.txt.j2",
-        "opinion-effect.j2",
-        "states.j2",
-        "missing.md.j2",
-        "untrue.md.j2",
-        "trials.j2",
-        "analyses.j2",
-    ),
-    # A corpus of several versions: tests in `report/`.
-    "over_time.j2",
-}
-OTHER_CALLS = (
-    ("made", "init new"),
-    ("labelled", "query add --file topics.tsv"),
-    ("pooled", "pool show"),
-    ("planned", "check plan"),
-    ("pooled", "check pools"),
-    ("measured", "check files"),
-)
-"""Calls of commands that have another usual one, with a template of their own."""
 DRY = [name for name in USUAL if "--dry-run" in COMMANDS[command_of(name)].options]
 
 
 def refuse_constant(name: str) -> Any:
     raise AssertionError(f"{name} is no JSON")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def rendered() -> Iterator[set[str]]:
-    """Names of the templates that the tests of this file have rendered so far."""
-    names: set[str] = set()
-    read = jinja2.FileSystemLoader.get_source
-
-    def noted(self: jinja2.FileSystemLoader, environment: jinja2.Environment, template: str) -> Any:
-        names.add(Path(template).name)
-        return read(self, environment, template)
-
-    tables._templates.cache_clear()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja2.FileSystemLoader, "get_source", noted)
-        yield names
-    tables._templates.cache_clear()
 
 
 def test_every_command_is_called_in_these_tests() -> None:
@@ -120,18 +67,6 @@ def test_one_json_object_on_stdout_and_a_second_run_changes_nothing(name: str, s
         assert "\x1b" not in second.stdout + second.stderr
 
 
-def test_every_template_is_rendered_by_a_call(
-    rendered: set[str], study: Callable[[str], Path], tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    if len([item for item in request.session.items if item.path == request.path]) < len(USUAL):
-        pytest.skip("the calls of this file were not all made")
-    for number, (stage, words) in enumerate(OTHER_CALLS):
-        folder = study(stage).rename(tmp_path / str(number))
-        (folder / "topics.tsv").write_text("T1\tWhat is asked?\n", encoding="utf-8")
-        annot_done(*words.split(), folder=folder)
-    assert TEMPLATES.keys() - rendered <= RENDERED_ELSEWHERE
-
-
 def test_a_dry_run_of_init_says_what_would_be_made_and_makes_nothing(study: Callable[[str], Path]) -> None:
     folder = study(USUAL["init"].stage)
     (folder / "annot.toml").unlink()
@@ -149,52 +84,6 @@ def dry_run_touches_nothing(name: str, folder: Path) -> None:
     assert dry.stdout.strip()
 
 
-def test_every_command_that_changes_a_study_and_can_be_undone_by_nothing_has_a_dry_run() -> None:
-    without = {name for name, command in COMMANDS.items() if "--dry-run" not in command.options}
-    reading = {
-        "corpus show",
-        "query list",
-        "pool show",
-        "assessor list",
-        "guidelines",
-        "comments",
-        "status",
-        "forecast",
-        "answers list",
-        "qrels compare",
-        "train report",
-        "substudy report",
-        "studio status",
-        "trace",
-        "check",
-        "doctor",
-        "run list",
-        "vectors list",
-        "opinion list",
-        "opinion report",
-    }
-    exports = {
-        "agreement",
-        "qrels",
-        "run",
-        "evaluate",
-        "assessor-effect",
-        "reusability",
-        "errors",
-        "browse",
-        "report",
-        "meeting",
-        "datasheet",
-        "facets train",
-        "invite",
-        "opinion qrels",
-        "figures",
-        "paper",
-    }
-    servers = {"studio up", "studio down", "studio service", "studio nightly", "demo"}
-    assert without == {*reading, *exports, *servers}
-
-
 def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Callable[[str], Path]) -> None:
     folder = study("made")
     for arguments in (("corpus", "add", "papers.jsonl"), ("facets",), ("query", "add", "fic0802", "-f", "method")):
@@ -204,28 +93,17 @@ def test_a_dry_run_of_a_first_step_promises_what_the_step_then_does(study: Calla
         assert promised == done
 
 
-SAYS_WHAT_IT_DOES = (
-    "Add Ask Build Change Check Choose Compare Create Draw Extract Fetch Find Give Import Label List Make "
-    "Measure Mix Plan Print Rank Remove Restore Return Run Send Show Split Start Stop Test Train Write"
-)
-"""With what the first line of a command's help begins: it says what the command prints, writes or changes."""
-
-
 def options_without_help(command: Command) -> list[str]:
     return [parameter.opts[0] for parameter in command.click.params if not (parameter.help or "").strip()]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_every_option_has_help(name: str, tmp_path: Path) -> None:
-    command = COMMANDS[name]
-    assert (command.click.help or "").split()[0] in SAYS_WHAT_IT_DOES.split()
-    assert not options_without_help(command)
-    shown = annot_done(*name.split(), "--help", folder=tmp_path)
+def test_every_command_and_every_option_has_help(tmp_path: Path) -> None:
+    without = {name: options_without_help(command) for name, command in COMMANDS.items()}
+    assert not {name: options for name, options in without.items() if options or not COMMANDS[name].click.help}
+    shown = annot_done("pool", "--help", folder=tmp_path)
     assert "Usage: annot" in shown.stdout
     assert shown.stderr == ""
-    for option in command.options:
-        if option.startswith("--"):
-            assert option in shown.stdout
+    assert not [option for option in COMMANDS["pool"].options if option[:2] == "--" and option not in shown.stdout]
 
 
 @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if "--api-key" in command.options])
@@ -236,12 +114,6 @@ def test_help_never_shows_a_secret(name: str, tmp_path: Path, monkeypatch: pytes
     assert "LABEL_STUDIO_API_KEY" in shown
     assert "s3cret" not in shown
     assert "of-a-person" not in shown
-
-
-def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
-    bare = annot(folder=tmp_path)
-    assert "Usage: annot" in bare.stdout + bare.stderr
-    assert bare.exit_code == 2
 
 
 @pytest.mark.parametrize("name", ["query list", "assessor list", "status --adjudication", "comments"])
@@ -308,13 +180,6 @@ def test_the_workspace_may_be_named_before_the_command(
     assert refused.exit_code == 2
     assert "`init` has no such option" in refused.message()
     assert not (tmp_path / "new").exists()
-
-
-def test_settings_that_an_editor_saved_with_a_byte_order_mark_are_read(study: Callable[[str], Path]) -> None:
-    folder = study("made")
-    path = folder / "annot.toml"
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    annot_done("status", folder=folder)
 
 
 def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path) -> None:

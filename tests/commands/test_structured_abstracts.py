@@ -75,3 +75,10 @@ def test_a_study_with_facets_of_its_own_goes_to_its_pools_without_a_model(folder
     shown = annot_done("pool", "show", "7", "--json", folder=folder).data["entries"]
     assert len(shown) >= 3
     assert "13" not in {entry["doc_id"] for entry in shown}
+
+
+def test_headings_without_a_label_are_listed_with_the_line_to_add(folder: Path) -> None:
+    (folder / "annot.toml").write_text(SETTINGS + LINES.replace(', "Participants"', ""))
+    shown = annot_done("corpus", "add", "pubmed.xml", folder=folder).stdout
+    assert 'LABEL = ["PARTICIPANTS"]' in shown
+    assert Workspace.open(folder).has_corpus

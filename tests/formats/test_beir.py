@@ -1,16 +1,20 @@
 """BEIR files: read by the readers of ir_datasets, queries without a pool refused, no empty text passed off as real."""
 
+import ast
+import hashlib
+import importlib
 import json
+import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import WHOLE, Draw, Paper, Pool, PoolEntry, Qrel, Query, Topic
+from annot.base.records import Qrel
 from annot.base.settings import CollectionSettings
-from annot.formats.beir import Fields, beir_paths, dataset_id, module_name, write_beir, write_irds
+from annot.formats.beir import Fields, beir_paths, dataset_id, fields_of, module_name, write_beir, write_irds
 from annot_csfcube.files import Material
 from demo_collection import demo_material, demo_qrels
 
@@ -78,15 +82,6 @@ def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(
     assert found == {query.query_id: pools[query.topic_id] for query in material.queries}
 
 
-def test_a_query_that_no_pool_led_to_has_what_was_judged_to_be_ranked(material: Material) -> None:
-    query = material.queries[0]
-    left = [pool for pool in material.pools if pool.topic_id != query.topic_id]
-    judged = {one.query_id: ["fic0102", "fic0101"] for one in material.queries if one.topic_id == query.topic_id}
-    files = written(material, pools=left, judged=judged)
-    ranked = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
-    assert ranked[query.query_id] == ["fic0101", "fic0102"]
-
-
 def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_written(material: Material) -> None:
     files = written(material, with_text=False, folder="beir/")
     assert set(files) == {*beir_paths("beir/", with_text=False, worded=False)}
@@ -119,81 +114,9 @@ def test_a_collection_is_called_as_ir_datasets_calls_them() -> None:
         dataset_id("äö")
 
 
-@pytest.mark.parametrize(("language", "shown"), [("pt-BR", "pt"), ("DE_at", "de"), ("en", "en")])
-@pytest.mark.parametrize("with_text", [True, False])
-def test_the_module_has_its_collections_facts(language: str, shown: str, with_text: bool) -> None:
-    source = write_irds(
-        CollectionSettings(name="Mine", title="A title", language=language),
-        files=beir_paths("beir/", with_text=with_text, worded=with_text),
-        docs_sha256="0" * 64,
-        fields=Fields((), ("paper_id", "facet"), with_text),
-        with_text=with_text,
-        facets=["x", "y"],
-        grades=["no", "yes"],
-    )
-    facts: dict[str, Any] = {}
-    for line in source.splitlines():
-        if line.partition(" = ")[0] in ("ID", "LANGUAGE", "FACETS", "GRADES", "DOCS"):
-            exec(line, facts)
-    assert (facts["ID"], facts["LANGUAGE"], facts["FACETS"]) == ("mine", shown, ("x", "y"))
-    assert facts["GRADES"] == {0: "no", 1: "yes"}
-    assert facts["DOCS"] == ("beir/corpus.jsonl" if with_text else None)
-    compile(source, "irds_mine.py", "exec")
-
-
-TOPIC = Topic("T1", "bees", "What keeps bees?", None)
-ENTRIES = (PoolEntry("d", Draw("bm25", 1, 0.5, 1)),)
-
-
-def asked(topic_id: str, *, papers: tuple[Paper, ...] = (Paper("d", "", ("One.",)),), **texts: Topic) -> dict[str, Any]:
-    """The parts of a collection with one query on each of these topics."""
-    ids = [topic_id, *texts]
-    return {
-        "papers": papers,
-        "queries": [Query(one, one, WHOLE, ()) for one in ids],
-        "texts": {topic_id: TOPIC, **texts},
-        "qrels": [],
-        "pools": [Pool(one, "blocks", 2, 50, 1, ("bm25",), (), (), None, ENTRIES) for one in ids],
-        "judged": {},
-    }
-
-
-def test_topics_with_a_title_alone_are_ids_and_texts() -> None:
-    parts = asked("T1")
-    parts["texts"] = {"T1": Topic("T1", "Why?")}
-    files = write_beir(**parts, folder="", with_text=True)
-    assert rows(files["queries.jsonl"]) == [{"_id": "T1", "text": "Why?"}]
-    assert rows(files["corpus.jsonl"]) == [{"_id": "d", "title": "", "text": "One."}]
-
-
-def test_the_type_of_a_paper_is_a_field_of_all_queries_beside_it() -> None:
-    parts = asked("T1", papers=(Paper("d", "", ("One.",)), Paper("p", "Title", ("Two.",))))
-    parts["texts"] = {"T1": Topic("T1", "Why?")}
-    parts["queries"].append(Query("p-x", "p", "x", (0,), "survey"))
-    parts["pools"].append(replace(parts["pools"][0], topic_id="p"))
-    found = [row["metadata"] for row in rows(write_beir(**parts, folder="", with_text=True)["queries.jsonl"])]
-    assert [one["paper_type"] for one in found] == [None, "survey"]
-    assert [one["kind"] for one in found] == ["text", "paper"]
-    assert [(one["topic_id"], one["title"]) for one in found] == [("T1", "Why?"), ("p", "Title")]
-    assert "description" not in found[0]
-
-
-def test_a_topic_without_a_pool_is_a_fault() -> None:
-    with pytest.raises(InputError) as caught:
-        write_beir(**asked("T1") | {"pools": []}, folder="", with_text=True)
-    assert caught.value.faults == ("BEIR files: query T1: its topic T1 has no pool",)
-
-
 @pytest.mark.parametrize(
     ("kinds", "topics", "shown"),
-    [
-        ("papers", "de", "LANGUAGE"),
-        ("texts", "de-AT", "'de'"),
-        ("texts", "en-US", "LANGUAGE"),
-        ("texts", "", "LANGUAGE"),
-        ("both", "de", "None"),
-        ("both", "en", "LANGUAGE"),
-    ],
+    [("papers", "de", "LANGUAGE"), ("texts", "de-AT", "'de'"), ("both", "de", "None"), ("both", "en", "LANGUAGE")],
 )
 def test_queries_in_two_languages_have_none_in_ir_datasets(kinds: str, topics: str, shown: str) -> None:
     fields = {"papers": ("paper_id", "facet"), "texts": (), "both": ("topic_id", "kind", "title")}[kinds]
@@ -209,3 +132,112 @@ def test_queries_in_two_languages_have_none_in_ir_datasets(kinds: str, topics: s
     assert f"    def queries_lang(self):\n        return {shown}\n" in source
     assert ("import GenericQuery as Query" in source) == (kinds == "texts")
     compile(source, "irds_mine.py", "exec")
+
+
+GRADES = ("Irrelevant", "Related", "Similar", "Near-identical")
+
+
+def lay_out(folder: Path, material: Material, *, name: str, with_text: bool) -> str:
+    """The release folder with the module in it; the id of the data set."""
+    files = write_beir(
+        papers=material.papers,
+        queries=material.queries,
+        texts={},
+        qrels=demo_qrels(material),
+        pools=material.pools,
+        judged={},
+        folder="beir/",
+        with_text=with_text,
+    )
+    paths = beir_paths("beir/", with_text=with_text, worded=with_text)
+    files[module_name(name) + ".py"] = write_irds(
+        CollectionSettings(name=name, title='A "title" with \\ and é', language="en-GB"),
+        fields=fields_of(material.papers, material.queries, {}, with_text=with_text),
+        files=paths,
+        docs_sha256=hashlib.sha256(files[paths.corpus]).hexdigest(),
+        with_text=with_text,
+        facets=("background", "method", "result"),
+        grades=GRADES,
+    ).encode()
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    importlib.invalidate_caches()
+    return dataset_id(name)
+
+
+@pytest.fixture
+def ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """ir_datasets with an empty home and its registry given back as it was."""
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    (tmp_path / "release").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path / "release"))
+    import ir_datasets
+
+    before = dict(ir_datasets.registry._registered)
+    modules = set(sys.modules)
+    yield ir_datasets
+    ir_datasets.registry._registered = before
+    for name in set(sys.modules) - modules:
+        if name.startswith("irds_"):
+            del sys.modules[name]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
+def test_ir_datasets_reads_the_collection(material: Material, tmp_path: Path, ir_datasets: ModuleType) -> None:
+    name = lay_out(tmp_path / "release", material, name="Demo Whole", with_text=True)
+    importlib.import_module("irds_demo_whole")
+    dataset = ir_datasets.load(name)
+    papers = {paper.paper_id: paper for paper in material.papers}
+    assert {doc.doc_id: doc[1:] for doc in dataset.docs_iter()} == {
+        paper.paper_id: (paper.title, " ".join(paper.sentences), paper.year) for paper in material.papers
+    }
+    looked_up = dataset.docs_store().get("fic0304")
+    assert looked_up.default_text() == f"{papers['fic0304'].title} {' '.join(papers['fic0304'].sentences)}"
+    assert [query.query_id for query in dataset.queries_iter()] == sorted(q.query_id for q in material.queries)
+    first = next(iter(dataset.queries_iter()))
+    (query,) = (query for query in material.queries if query.query_id == first.query_id)
+    assert first.default_text() == " ".join(papers[query.topic_id].sentences[at] for at in query.sentences)
+    assert (first.paper_id, first.facet) == (query.topic_id, query.facet)
+    assert [Qrel(*qrel[:3]) for qrel in dataset.qrels_iter()] == sorted(demo_qrels(material))
+    assert dataset.qrels_defs() == dict(enumerate(GRADES))
+    assert (dataset.docs_lang(), dataset.docs_count()) == ("en", len(material.papers))
+    pools = {pool.topic_id: {entry.doc_id for entry in pool.entries} for pool in material.pools}
+    scored = list(dataset.scoreddocs_iter())
+    assert {(one.query_id, one.doc_id) for one in scored} == {
+        (query.query_id, doc_id) for query in material.queries for doc_id in pools[query.topic_id]
+    }
+    assert {one.score for one in scored} == {0.0}
+
+
+def test_a_facet_is_a_subset_and_shares_the_documents(
+    material: Material, tmp_path: Path, ir_datasets: ModuleType
+) -> None:
+    name = lay_out(tmp_path / "release", material, name="Demo Facets", with_text=True)
+    module = importlib.import_module("irds_demo_facets")
+    method = ir_datasets.load(f"{name}/method")
+    wanted = {query.query_id for query in material.queries if query.facet == "method"}
+    assert {query.query_id for query in method.queries_iter()} == wanted
+    assert {qrel.query_id for qrel in method.qrels_iter()} == wanted
+    assert {one.query_id for one in method.scoreddocs_iter()} == wanted
+    assert ir_datasets.docs_parent_id(f"{name}/method") == name
+    module.register()
+    assert ir_datasets.load(f"{name}/method") is method
+
+
+def test_without_text_there_are_no_documents_and_the_rest_is_there(
+    material: Material, tmp_path: Path, ir_datasets: ModuleType
+) -> None:
+    name = lay_out(tmp_path / "release", material, name="Demo Ids", with_text=False)
+    importlib.import_module("irds_demo_ids")
+    dataset = ir_datasets.load(name)
+    assert not dataset.has_docs()
+    assert {query.query_id: query.sentences for query in dataset.queries_iter()} == {
+        query.query_id: query.sentences for query in material.queries
+    }
+    assert len(list(dataset.qrels_iter())) == len(material.decisions)
+
+
+def test_the_module_runs_on_the_oldest_python_that_it_promises(material: Material, tmp_path: Path) -> None:
+    lay_out(tmp_path, material, name="x", with_text=True)
+    ast.parse((tmp_path / "irds_x.py").read_text(encoding="utf-8"), feature_version=(3, 8))

@@ -134,16 +134,6 @@ year = {2015}
 """,
         {"key": "Smith2001", "title": "A <b>title", "year": "2001"},
     ),
-    "google scholar": (
-        """@inproceedings{vaswani2017attention,
-  title={Attention is all you need},
-  author={Vaswani, Ashish and others},
-  booktitle={Advances},
-  pages={5998--6008},
-  year={2017}
-}""",
-        {"key": "vaswani2017attention", "title": "Attention is all you need", "year": "2017"},
-    ),
     "dblp": (
         """@inproceedings{DBLP:conf/sigir/MullerS20,
   author       = {J{\\"{o}}rg M{\\"{u}}ller and
@@ -221,26 +211,14 @@ def test_an_encoding_that_cannot_be_is_not_believed(read: Reader, says: str) -> 
     ("entry", "key", "title"),
     [
         ('@article{o"brien, title={T}}', 'o"brien', "T"),
-        ("@article{a=b, title={T}}", "a=b", "T"),
-        ("@article{smith(2001), title={T}}", "smith(2001)", "T"),
         ("@article{Smith & Wesson 2001, title={T}}", "Smith & Wesson 2001", "T"),
-        ("@article{k#1/ä:b, title={T}}", "k#1/ä:b", "T"),
         ("@article{title = {T}, year = 2001}", None, "T"),
-        ("@article{, title = {T}}", None, "T"),
         ("@article{k\n title = {T}\n year = 2001}", "k", "T"),
-        ("@article{k, year = 2001 title = {T} note = jan volume = 1}", "k", "T"),
         ("@article{k,, title = {T},,\n, year = 2001,,}", "k", "T"),
-        ("@article{k, title = {T}, year = , note = }", "k", "T"),
         ("@article{k, title = {}, title = {T}, title = {U}}", "k", "T"),
         ("@article(k, title = {T :)}, note = {)}, year = 2001)", "k", "T :)"),
-        ('@article(k, title = "T :)")', "k", "T :)"),
         ('@article{k, title = "On {"T, {U}"} x"}', "k", 'On "T, U" x'),
-        ('@article{k, title = "G\\"odel"}', "k", "Gödel"),
         ("@article{k, title = {T \\\\}, year = 2001}", "k", "T  "),
-        ("@article{k, title = {T \\} and \\{ U \\}}}", "k", "T } and { U }"),
-        ("@article{k,\n % title = {No},\n title = {T}}", "k", "T"),
-        ("@InProceedings {k ,TITLE={T}}", "k", "T"),
-        ("  @article{k, title={T}}", "k", "T"),
         ("@article{k, title={T}, abstract={In BibTeX:\n@article{x,\n title = {U}\n}\nas here.}}", "k", "T"),
     ],
 )
@@ -296,13 +274,11 @@ def test_entries_that_are_no_papers(read: Reader) -> None:
     ("entry", "fault"),
     [
         ("@article{k,\n title = {T},\n year = 2001\n", "no '}' before the next entry or the end (line 4)"),
-        ("@article(k,\n title = {T},\n year = 2001}\n", "found '}', expected a field or ')' (line 4)"),
         ("@article{k,\n title = {T,\n year = {2001}\n", "this brace is not closed: '{T, year = {2001}' (line 3)"),
         (
             '@article{k,\n title = "T,\n year = 2001\n}',
             "this quotation mark is not closed: '\"T, year = 2001 }' (line 3)",
         ),
-        ("@article{k,\n title = T U, year = 2001}", "found 'U, year = 2001}', expected a field or '}' (line 3)"),
         ("@article{k,\n title {T}}", "found 'title {T}}', expected a field or '}' (line 3)"),
         (
             "@article{k,\n title = {T}},\n year = {2001}\n}",
@@ -314,12 +290,6 @@ def test_a_broken_entry_is_one_fault_and_reading_goes_on(read: Reader, entry: st
     first, broken, third = read(f"@misc{{a, title = {{A}}}}\n{entry}\n@misc{{b, title = {{B}}}}")
     assert broken == BrokenRecord("not valid BibTeX", (f"@article k: {fault}",), f"{entry}\n")
     assert [first["key"], third["key"]] == ["a", "b"]
-
-
-def test_a_file_that_breaks_off_keeps_what_came_before(read: Reader) -> None:
-    first, broken = read("@misc{a, title = {A}}\n@misc{b, title = {B")
-    assert first["key"] == "a"
-    assert broken.faults == ("@misc b: this brace is not closed: '{B' (line 2)",)
 
 
 def test_places_are_lines(tmp_path: Path) -> None:
@@ -350,7 +320,7 @@ def test_what_is_no_bibtex_is_not_told(text: str) -> None:
     assert not told(text)
 
 
-RUNS = [" ", "\n", "{", '"', "\\{", "a", "$", "\\(", "~", "-", "\\'", "\n%", "x={},", "\n@x{", "}@x(", "#a", ",", "="]
+RUNS = [" ", "{", "\\{", "$", "\\(", "-", "\n%", "x={},", "}@x(", ","]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[repr(run) for run in RUNS])

@@ -1,13 +1,18 @@
 """The CSFCube release as published: its counts, grades, pools, papers, splits and runs."""
 
+import csv
+import io
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
 from statistics import fmean, median
 
-from annot.base.records import Draw
-from annot_csfcube.files import Release
-from csfcube_files import FACETS, LABELS, PAPERS, RANKED, grades_by_query
+import pytest
+from annot.base.records import Judgement, PoolEntry
+from annot_csfcube.files import Material, Release, misfits, write_csfcube
+from csfcube_files import FACETS, LABELS, PAPERS, RANKED, grades_by_query, read
+from demo_collection import demo_material
 
 
 def test_counts_of_table_1_on_the_two_facets(release: Release) -> None:
@@ -119,16 +124,6 @@ def test_pools_are_blocks_of_one_quota_with_the_noise_dropped_and_counted(releas
         assert (pool.mode, pool.seed, pool.ranking_depth, pool.cited_outside) == ("blocks", None, None, None)
 
 
-def test_an_entry_names_who_drew_it_and_who_else_had_it_and_invents_no_rank(release: Release) -> None:
-    pool = next(pool for pool in release.pools if pool.topic_id == "1587")
-    entries = {entry.doc_id: entry for entry in pool.entries}
-    first = pool.entries[0]
-    assert first.drawn == Draw("cited", None, None, 1)
-    assert all(entry.also == () for entry in pool.entries if entry.drawn.method == "cited")
-    assert any(entry.also for entry in entries.values())
-    assert all(draw.rank is None and draw.turn is None for entry in entries.values() for draw in entry.also)
-
-
 def test_a_query_is_the_sentences_of_its_facet(release: Release) -> None:
     papers = {paper.paper_id: paper for paper in release.papers}
     for query in release.queries:
@@ -183,3 +178,111 @@ def test_the_ranked_pools_become_one_run_best_first(release: Release, files: dic
         query_id = f"{query}-method"
         assert run[query_id][0].score == -rows[0][1]
         assert [doc.score for doc in run[query_id]] == sorted((-distance for _, distance in rows), reverse=True)
+
+
+@pytest.fixture(scope="module")
+def rewritten(release: Release) -> dict[str, bytes]:
+    return write_csfcube(release, folder="", with_text=True)
+
+
+def test_csfcubes_own_ratings_come_out_as_they_were(files: dict[str, bytes], rewritten: dict[str, bytes]) -> None:
+    def by_pair(content: bytes) -> dict[tuple[str, str], dict[str, int]]:
+        return {
+            (query, doc_id): {key: values[at] for key, values in entry.items() if key != "cands"}
+            for query, entry in json.loads(content).items()
+            for at, doc_id in enumerate(entry["cands"])
+        }
+
+    for facet in ("background", "method"):
+        name = f"test-pid2anns-csfcube-{facet}.json"
+        assert by_pair(rewritten[name]) == by_pair(files[name])
+
+
+def test_csfcubes_own_release_read_back_is_the_same_release(release: Release, rewritten: dict[str, bytes]) -> None:
+    again = read(rewritten)
+    for part in ("facets", "queries", "splits"):
+        assert getattr(again, part) == getattr(release, part), part
+    for part in ("papers", "judgements", "decisions"):
+        assert set(getattr(again, part)) == set(getattr(release, part)), part
+    # Turns and quotas count the noise that was dropped.
+    assert {pool.topic_id: [(e.doc_id, e.drawn.method, e.also) for e in pool.entries] for pool in again.pools} == {
+        pool.topic_id: [(e.doc_id, e.drawn.method, e.also) for e in pool.entries] for pool in release.pools
+    }
+
+
+@pytest.fixture(scope="module")
+def demo() -> Material:
+    return demo_material()
+
+
+def as_told(pool_entry: PoolEntry) -> PoolEntry:
+    """An entry as far as the format tells: no ranks and scores, nothing else that had a cited paper."""
+    drawn = replace(pool_entry.drawn, rank=None, score=None)
+    also = () if drawn.method == "cited" else tuple(replace(d, rank=None, score=None) for d in pool_entry.also)
+    return PoolEntry(pool_entry.doc_id, drawn, also)
+
+
+def test_the_demo_read_back_is_the_demo(demo: Material) -> None:
+    again = read(write_csfcube(demo, folder="", with_text=True))
+    assert set(again.papers) == set(demo.papers)
+    assert (again.queries, again.splits) == (demo.queries, demo.splits)
+    assert {(j.query_id, j.doc_id, j.assessor, j.grade) for j in again.judgements} == {
+        (j.query_id, j.doc_id, j.assessor, j.grade) for j in demo.judgements
+    }
+    assert None in {judgement.grade for judgement in demo.judgements}
+    assert {(d.query_id, d.doc_id, d.grade) for d in again.decisions} == {
+        (d.query_id, d.doc_id, d.grade) for d in demo.decisions
+    }
+    assert {pool.topic_id: pool.entries for pool in again.pools} == {
+        pool.topic_id: tuple(as_told(entry) for entry in pool.entries) for pool in demo.pools
+    }
+
+
+def test_a_pair_without_a_decision_stays_in_the_pool_only(demo: Material) -> None:
+    gone = demo.decisions[0]
+    again = read(write_csfcube(replace(demo, decisions=demo.decisions[1:]), folder="", with_text=True))
+    assert (gone.query_id, gone.doc_id) not in {(d.query_id, d.doc_id) for d in again.decisions}
+    assert (gone.query_id, gone.doc_id) not in {(j.query_id, j.doc_id) for j in again.judgements}
+    (pool,) = (pool for pool in again.pools if pool.topic_id == gone.query_id.split("-")[0])
+    assert gone.doc_id in {entry.doc_id for entry in pool.entries}
+
+
+def test_a_query_of_chosen_sentences_is_told_in_a_column_of_its_own(demo: Material) -> None:
+    assert write_csfcube(demo, folder="", with_text=True)["queries-release.csv"].split(b"\r\n")[0].count(b",") == 4
+    chosen = (replace(demo.queries[0], sentences=(0, 2)), *demo.queries[1:])
+    lines = write_csfcube(replace(demo, queries=chosen), folder="", with_text=True)["queries-release.csv"].split(
+        b"\r\n"
+    )
+    assert lines[0].endswith(b",sentences")
+    assert lines[1].endswith(b",0 2")
+
+
+def test_without_text_no_title_and_no_sentence_is_written(demo: Material) -> None:
+    files = write_csfcube(demo, folder="csfcube/", with_text=False)
+    everything = b"".join(files.values()).decode()
+    assert all(path.startswith("csfcube/") for path in files)
+    for paper in demo.papers:
+        assert paper.title not in everything
+        assert not any(sentence in everything for sentence in paper.sentences)
+
+
+def test_a_title_that_looks_like_a_formula_is_text_in_a_spreadsheet_and_read_back_as_it_was(demo: Material) -> None:
+    formula = '=HYPERLINK("https://example.org")'
+    papers = tuple(replace(paper, title=formula) for paper in demo.papers)
+    files = write_csfcube(replace(demo, papers=papers), folder="", with_text=True)
+    rows = list(csv.reader(io.StringIO(files["queries-release.csv"].decode(), newline="")))
+    assert {row[3] for row in rows[1:]} == {f"'{formula}"}
+    assert {paper.title for paper in read(files).papers} == {formula}
+
+
+def test_what_the_format_cannot_say_is_told(demo: Material) -> None:
+    query = demo.queries[0]
+    third = Judgement(query.query_id, demo.decisions[0].doc_id, "x9", 4)
+    unfit = replace(demo, judgements=(*demo.judgements, third))
+    expected = (
+        f"query {query.query_id}: grade 4, expected 0 to 3",
+        f"query {query.query_id}: 3 assessors, expected two per query",
+        f"query {query.query_id}: assessor 'x9', expected a name that begins with 'a'",
+    )
+    assert misfits(unfit) == expected
+    assert misfits(demo) == ()

@@ -6,11 +6,8 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot_csfcube.files import Release, read_release
+from csfcube_files import PAPERS, POOLS, RATINGS
 
-RATINGS = "test-pid2anns-csfcube-method.json"
-POOLS = "test-pid2pool-csfcube.json"
-PAPERS = "abstracts-csfcube-preds.jsonl"
-RANKED = "eval_scripts/sample_ranked_pools/test-pid2pool-csfcube-specter-method-ranked.json"
 LABELS = {"method": ("method",), "result": ("result",)}
 
 
@@ -154,22 +151,3 @@ def test_without_an_order_the_cited_papers_come_first_and_then_methods_by_name()
     (pool,) = read(**{readable_name("7"): text} | dict.fromkeys((RATINGS, POOLS, PAPERS))).pools
     assert (pool.methods, pool.per_method) == (("cited", "abs"), None)
     assert [(entry.drawn.method, len(entry.also)) for entry in pool.entries] == [("abs", 1), ("cited", 0)]
-
-
-@pytest.mark.parametrize(
-    ("changed", "fault"),
-    [
-        ({RATINGS: b"\n\xff"}, f"f/{RATINGS}:2: not UTF-8: invalid start byte"),
-        ({RANKED: '{"7": [["12", NaN]]}'}, f"f/{RANKED}: 7, entry 1, entry 2: found nan, expected a finite number"),
-        (
-            {RATINGS: {"7": CONTENT[RATINGS]["7"] | {"cands": ["12", "13", "13"]}}},
-            f"f/{RATINGS}: 7, cands: 13 is listed twice",
-        ),
-        (
-            {RATINGS: {"7": CONTENT[RATINGS]["7"] | {"relevance_adju": [4, 1]}}},
-            f"f/{RATINGS}: 7, relevance_adju, entry 1: found 4, expected less than or equal to 3",
-        ),
-    ],
-)
-def test_a_value_that_cannot_be_is_named(changed: dict[str, Any], fault: str) -> None:
-    assert faults_of(**changed) == (fault,)

@@ -1,8 +1,13 @@
 """How the format of a file is told, and datasets that are read by their name from a library put in its place."""
 
 import gzip
+import io
 import json
+import re
+import sqlite3
 import sys
+import tarfile
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +18,7 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError
 from annot.formats.corpora import FORMATS, Piece, format_named, format_of
+from annot.formats.corpora.pieces import UNREAD
 
 LINE = '{"paper_id": "1", "title": "T", "abstract": "A."}'
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- x --><!DOCTYPE collection SYSTEM "schema.dtd">\n'
@@ -140,3 +146,119 @@ def test_documents_of_a_dataset_are_read_in_one_piece_in_their_order(monkeypatch
     assert caught.value.hint == "https://ir-datasets.com lists them"
     with pytest.raises(InputError, match="queries-only: this dataset of ir_datasets has no documents"):
         form.cut("queries-only")
+
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made -->\n'
+MARC_FIELD = '<leader>00714cam a2200205 a 4500</leader><datafield tag="245" ind1="1"><subfield code="a">T</subfield>'
+WORK = {"indexed": {"date-parts": [[2024, 1, 2]]}, "reference-count": 3, "DOI": "10.1/x", "title": ["T"]}
+CITED = {"id": "a", "type": "article-journal", "title": "T", "issued": {"date-parts": [[2001, 5]]}}
+
+
+def zipped(*names: str, stored: str = "") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        if stored:
+            archive.writestr("mimetype", stored)
+        for name in names:
+            archive.writestr(name, "x")
+    return out.getvalue()
+
+
+def tarred() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        member = tarfile.TarInfo("papers.jsonl")
+        member.size = 2
+        archive.addfile(member, io.BytesIO(b"{}"))
+    return out.getvalue()
+
+
+def database(folder: Path) -> bytes:
+    path = folder / "zotero.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE items (itemID INTEGER)")
+    return path.read_bytes()
+
+
+FILES: dict[str, tuple[str | bytes, str, str]] = {
+    "endnote.xml": (
+        HEAD + '<xml><records><record><database name="My.enl">My.enl</database><source-app>EndNote</source-app>',
+        "EndNote's XML",
+        "RefMan (RIS) Export",
+    ),
+    "corpus.jsonl": (
+        json.dumps({"id": "x", "title": "T", "paperAbstract": "One.", "outCitations": ["y"]}) + "\n",
+        "the Open Research Corpus",
+        "Semantic Scholar's datasets",
+    ),
+    "marc.xml": (
+        HEAD + f'<collection xmlns="http://www.loc.gov/MARC21/slim"><record>{MARC_FIELD}',
+        "MARCXML",
+        "Zotero",
+    ),
+    "marc-prefixed.xml": (f'<marc:record xmlns:marc="http://www.loc.gov/MARC21/slim">{MARC_FIELD}', "MARCXML", "RIS"),
+    "zotero.rdf": ('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">', "Zotero's RDF", "RIS"),
+    "jats.xml": (
+        HEAD + '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) v1.2//EN" "JATS.dtd">\n<article xml:lang="en">',
+        "the full text of an article (JATS)",
+        "RIS",
+    ),
+    "login.ris": ("<!DOCTYPE html>\n<html lang='en'><head><title>Sign in</title>", "a web page", "browser"),
+    "error.json": ("\n<HTML><BODY>502</BODY></HTML>", "a web page", "browser"),
+    "crossref.json": (
+        json.dumps({"status": "ok", "message-type": "work-list", "message": {"items": [WORK]}}),
+        "Crossref's JSON",
+        "OpenAlex or PubMed",
+    ),
+    "csl.json": (json.dumps([CITED], indent=2), "CSL JSON", "Zotero"),
+    "csv-pubmed-set.csv": (
+        "PMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year\n1,T,A,C,A,J,2001\n",
+        "PubMed's CSV",
+        "Save",
+    ),
+    "citations.cgi": ("<1. >\nVN  - Ovid Technologies\nDB  - Embase\nUI  - 1\nTI  - A title\n", "Ovid's tagged", "RIS"),
+    "pmid.txt": ("30668574\n30653526\n30640925\n", "a list of PubMed ids", "Save"),
+    "bepress.txt": ("%T A title\n%0 Journal Article\n%A Doe, J.\n%X A text.\n", "EndNote's tagged text", "EndNote"),
+    "endnote.enw": ("%0 Journal Article\n%A Doe, J.\n%T A title\n%X A text.\n", "EndNote's tagged text", "EndNote"),
+    "books.mrc": (
+        "00714cam a2200205 a 4500001001300000003000400013\x1e   89048230 /AC/r91\x1eDLC\x1e",
+        "MARC 21",
+        "Zotero",
+    ),
+    "paper.pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF", "records"),
+    "list.docx": (zipped("[Content_Types].xml", "_rels/.rels", "word/document.xml"), "a Word document", "records"),
+    "list.ods": (
+        zipped("content.xml", stored="application/vnd.oasis.opendocument.spreadsheet"),
+        "a spreadsheet of LibreOffice",
+        ".xlsx",
+    ),
+    "papers.zip": (zipped("papers/1.jsonl", "papers/2.jsonl"), "a zip archive", "unpack it"),
+    "papers.tar": (tarred(), "an archive", "unpack it"),
+    "papers.tar.gz": (gzip.compress(tarred()), "an archive", "unpack it"),
+    "zotero.sqlite": (b"", "a database, perhaps Zotero's own", "export"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_a_kind_that_is_not_read_is_named_with_what_to_do(tmp_path: Path, name: str) -> None:
+    content, kind, remedy = FILES[name]
+    path = tmp_path / f"given-{name}"
+    if name == "zotero.sqlite":
+        content = database(tmp_path)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(InputError) as caught:
+        format_of(str(path), None)
+    assert caught.value.message.startswith(f"{path}: {kind}")
+    assert caught.value.message.endswith("which is not read")
+    assert caught.value.faults == ()
+    assert remedy in str(caught.value.hint)
+    assert format_of(str(path), "csv") == "csv"
+
+
+def test_a_workbook_is_no_archive() -> None:
+    workbooks = (
+        zipped("[Content_Types].xml", "_rels/.rels", "xl/workbook.xml"),
+        zipped("docProps/app.xml", "xl/workbook.xml"),
+    )
+    for content in workbooks:
+        assert not [name for name, (begins, _) in UNREAD.items() if re.match(begins, content, re.DOTALL)]

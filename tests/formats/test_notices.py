@@ -80,78 +80,27 @@ def test_several_notices_are_cut_one_by_one_and_those_before_the_abstract_too() 
 
 
 SUBJECTS = (
-    *(
-        "Copyright",
-        "The copyright of authors",
-        "Copyright in the European Union",
-        "Crown copyright",
-        "Open access",
-        "Publishing",
-    ),
-    *(
-        "The database record",
-        "Article 17 of Directive (EU) 2019/790",
-        "Elsevier",
-        "The right to copy",
-        "All rights of bees",
-    ),
-    *(
-        "Copyright 2001/29/EC",
-        "The Copyright Act 1976",
-        "A work (c) of its author",
-        "Supplementary material",
-        "The licence",
-    ),
-)
+    "Copyright", "The copyright of authors", "Copyright in the European Union", "Crown copyright", "Open access",
+    "Publishing", "Elsevier", "The database record", "Article 17 of Directive (EU) 2019/790", "The right to copy",
+    "All rights of bees", "Copyright 2001/29/EC", "The Copyright Act 1976", "A work (c) of its author",
+    "Supplementary material", "The licence",
+)  # fmt: skip
 VERBS = (
-    "was reserved for",
-    "protects",
-    "is the property of",
-    "was published by",
-    "changed",
-    "is distributed under",
+    "was reserved for", "protects", "is the property of", "was published by", "changed", "is distributed under",
     "cites",
-)
+)  # fmt: skip
 OBJECTS = (
-    *(
-        "Elsevier in 2019",
-        "the publisher",
-        "all rights reserved to authors",
-        "the Creative Commons movement",
-        "the IEEE in 1998",
-    ),
-    *(
-        "a database of 2,300 records (1998-2012)",
-        "its holders, and may not be copied",
-        "the Society of Authors",
-        "Wiley and Sage",
-    ),
-    *(
-        "the source document",
-        "users in 12 countries (2001; 2005)",
-        "work of the U.S. Government",
-        "three groups: (a), (b) and (c)",
-    ),
-)
+    "Elsevier in 2019", "the publisher", "all rights reserved to authors", "the Creative Commons movement",
+    "the IEEE in 1998", "a database of 2,300 records (1998-2012)", "its holders, and may not be copied",
+    "the Society of Authors", "Wiley and Sage", "the source document", "users in 12 countries (2001; 2005)",
+    "work of the U.S. Government", "three groups: (a), (b) and (c)",
+)  # fmt: skip
 ENDS = (
-    *(
-        "We compared Trademarks 1990 and Copyright 2001.",
-        "Who owns the copyright?",
-        "Copyright matters.",
-        "See Table 2: 12-15.",
-    ),
-    *(
-        "Results were stable from 1998 to 2019.",
-        "The reform of 2019 failed.",
-        "Scores were (a) 3, (b) 5, and (c) 2019.",
-        "We agree.",
-    ),
-    *(
-        "Doses were 2010: 12-15 mg.",
-        "The paper (c) reserves rights.",
-        "Copyright 2019 reform in Europe was contentious.",
-    ),
-)
+    "We compared Trademarks 1990 and Copyright 2001.", "Who owns the copyright?", "Copyright matters.",
+    "See Table 2: 12-15.", "Results were stable from 1998 to 2019.", "The reform of 2019 failed.",
+    "Scores were (a) 3, (b) 5, and (c) 2019.", "We agree.", "Doses were 2010: 12-15 mg.",
+    "The paper (c) reserves rights.", "Copyright 2019 reform in Europe was contentious.",
+)  # fmt: skip
 
 
 def test_no_sentence_of_200_made_abstracts_is_cut_though_many_speak_of_copyright() -> None:

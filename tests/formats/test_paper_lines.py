@@ -9,8 +9,10 @@ from annot.base.errors import InputError
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.formats.cleaning import clean
-from annot.formats.paper_records import document_of_record, read_papers
-from hypothesis import given, settings
+from annot.formats.corpora.sections import readable
+from annot.formats.corpora.tables import document, usual_paper
+from annot.formats.paper_records import document_of_record, paper_of_record, read_papers
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 LABELS = Settings().labels.names
@@ -29,21 +31,6 @@ PLAIN = {
 def read(*records: Any) -> list[Paper]:
     lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
     return list(read_papers(lines, name="corpus.jsonl", known_labels=LABELS))
-
-
-def test_a_line_in_the_style_of_csfcube_and_s2orc_becomes_a_paper() -> None:
-    record = {
-        "paper_id": "77",
-        "metadata": {"year": 1999, "authors": []},
-        "title": "T",
-        "abstract": ["One.", "Two.", "Three."],
-        "pred_labels": ["background_label", "objective_label", "other_label"],
-        "pred_labels_truncated": False,
-        "outbound_citations": ["5", "6"],
-    }
-    assert read(record) == [
-        Paper("77", "T", ("One.", "Two.", "Three."), 1999, ("background", "objective", "other"), ("5", "6"))
-    ]
 
 
 def test_an_abstract_in_one_string_is_split_and_has_no_labels() -> None:
@@ -129,7 +116,7 @@ def test_lines_without_a_paper_are_a_fault(lines: list[str]) -> None:
     )
 
 
-words = st.text(st.characters(codec="utf-8"), max_size=20)
+WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
 @settings(deadline=None)
@@ -137,8 +124,8 @@ words = st.text(st.characters(codec="utf-8"), max_size=20)
     st.builds(
         Paper,
         paper_id=st.from_regex(r"[\w./:-]+", fullmatch=True),
-        title=words,
-        sentences=st.lists(words, max_size=5).map(tuple),
+        title=WORDS,
+        sentences=st.lists(WORDS, max_size=5).map(tuple),
         year=st.none() | st.integers(0, 3000),
         labels=st.none(),
         citations=st.just(("c1", "c2")),
@@ -183,3 +170,84 @@ def test_a_field_that_says_nothing_changes_neither_the_paper_nor_the_faults(fiel
             return error.message, [fault.partition(": found")[0] for fault in error.faults]
 
     assert outcome() == outcome(citations=[])
+
+
+GOOD: dict[str, Any] = {"paper_id": "p", "title": "A title", "abstract": ["One.", "Two."]}
+
+
+def paper_with(**changed: Any) -> Paper:
+    return paper_of_record(GOOD | changed, LABELS)
+
+
+def refusal(**changed: Any) -> tuple[str, tuple[str, ...]]:
+    with pytest.raises(InputError) as caught:
+        paper_with(**changed)
+    return caught.value.message, caught.value.faults
+
+
+def test_a_field_is_found_under_each_of_its_names() -> None:
+    assert paper_with() == Paper("p", "A title", ("One.", "Two."))
+    others = {"_id": 7, "title": None, "abstract": "One. Two three.", "metadata": {"year": 1999}}
+    assert paper_of_record(others, LABELS) == Paper("7", "", ("One.", "Two three."), 1999)
+    assert paper_with(id="other").paper_id == "p"
+    assert paper_with(pred_labels=["method_label", "other"]).labels == ("method", "other")
+    assert paper_with(outbound_citations=[1, "b", 1, "p"]).citations == ("1", "b")
+    assert paper_with(abstract=None).sentences == ()
+    assert paper_with(text="never read").sentences == ("One.", "Two.")
+
+
+TEXTS = st.text(st.sampled_from("Ab.: &;<i>$\\\n\tä\x7f"), max_size=12) | st.sampled_from(["Abstract. We.", "x", ""])
+OTHERS = {"id": "q", "citations": ["c"], "labels": None, "language": "de", "metadata": {"year": 7}, "authors": ["A"]}
+
+
+@given(
+    st.fixed_dictionaries(
+        {"paper_id": TEXTS, "title": TEXTS, "abstract": st.lists(TEXTS, max_size=3)},
+        optional={"year": st.sampled_from([1999, True, "1999", 10_000, None])}
+        | {name: st.just(value) for name, value in OTHERS.items()},
+    )
+)
+@example({**GOOD, "authors": ["A"], "year": 1999})
+def test_a_usual_paper_is_what_the_long_way_makes_of_its_record(record: dict[str, Any]) -> None:
+    if (paper := usual_paper(record)) is None:
+        assert record["title"] != GOOD["title"]
+        return
+    fields, notes = document(record), list[tuple[str, str]]()
+    readable_record, changes = readable(fields, published=False)
+    assert document_of_record(readable_record, LABELS, noted=notes) == paper
+    assert changes(paper) is None
+    assert not notes
+
+
+@pytest.mark.parametrize(
+    ("value", "year"), [(1999, 1999), ("1999", 1999), ("-5", -5), (9999, 9999), (-9999, -9999), (None, None), (0, 0)]
+)
+def test_a_year_has_at_most_four_digits(value: object, year: int | None) -> None:
+    assert paper_with(year=value).year == year
+
+
+@pytest.mark.parametrize("value", [10_000, -10_000, "19999", "1999.0", True, 1.5, ""])
+def test_another_year_is_refused(value: object) -> None:
+    message, (fault,) = refusal(year=value)
+    assert message == "year cannot be used"
+    assert fault.startswith(f"year: found {value!r}, ")
+
+
+def test_labels_that_are_cut_off_are_none_and_others_have_to_fit() -> None:
+    assert paper_with(pred_labels=["method"], pred_labels_truncated=True).labels is None
+    assert paper_with(labels=["method", "other"], pred_labels_truncated=True).labels == ("method", "other")
+    wrong = "labels do not fit the sentences"
+    assert refusal(labels=["method"]) == (wrong, ("1 label for 2 sentences",))
+    assert refusal(labels=["method"] * 3, pred_labels_truncated=True) == (wrong, ("3 labels for 2 sentences",))
+    assert refusal(labels=["method"], abstract="One.") == (
+        wrong,
+        ("labels need `abstract` as a list of sentences, found one string",),
+    )
+    assert refusal(labels=["methd", "other"])[1] == ("unknown sentence label 'methd': did you mean 'method'?",)
+
+
+@pytest.mark.parametrize("value", ["", "a b", "a\u00a0b", "a\0", True, 1.5])
+def test_an_id_is_a_text_without_white_space_or_a_whole_number(value: object) -> None:
+    message, faults = refusal(paper_id=value)
+    assert message == "paper_id cannot be used"
+    assert len(faults) == 1

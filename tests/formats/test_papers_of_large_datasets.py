@@ -2,15 +2,15 @@
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import MOST_FAULTS, InputError
-from annot.formats.corpora import Piece, datasets, tables
-from annot.formats.corpora import pieces as cutting
-from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, shares_of, spread_rows
-from annot.formats.corpora.pieces import PieceRead
+from annot.base.errors import MOST_FAULTS
+from annot.formats.corpora import datasets
+from annot.formats.corpora.datasets import MOST_SHARES, S2ORC, SHARE_BYTES, joined, shares_of, spread_rows
+from annot.formats.corpora.pieces import BrokenRecord, Piece, PieceRead
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,7 @@ def test_each_form_of_s2orc_has_the_same_fields() -> None:
 
 @pytest.mark.parametrize(
     ("record", "fits"),
-    [
-        ({"corpusid": 1, "body": {}}, True),
-        ({"corpusid": 1, "body": ""}, False),
-        ({"body": {}}, False),
-    ],
+    [({"corpusid": 1, "body": {}}, True), ({"corpusid": 1, "body": ""}, False), ({"body": {}}, False)],
 )
 def test_a_record_tells_that_it_is_of_s2orc(record: dict[str, Any], fits: bool) -> None:
     assert S2ORC.fits(record) is fits
@@ -112,17 +108,38 @@ def test_shares_follow_the_size_of_the_text(tmp_path: Path, monkeypatch: pytest.
     assert shares_of([str(packed), str(plain)]) == 4
 
 
-def test_a_line_of_the_longest_length_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cutting.LONGEST_LINE == 32 * 1024 * 1024
-    monkeypatch.setattr(cutting, "LONGEST_LINE", 10)
-    path = tmp_path / "p"
-    path.write_bytes(b"x" * 9 + b"\n")
-    assert list(cutting.read_lines(Piece(str(path), "annot", 0, None))) == [(1, b"x" * 9 + b"\n")]
-    path.write_bytes(b"a\n" + b"x" * 10 + b"\n")
-    with pytest.raises(InputError, match="a line of more than 10 bytes from byte 2 on"):
-        list(cutting.read_lines(Piece(str(path), "annot", 0, None)))
+def spread_file(folder: Path, number: int, *lines: object) -> PieceRead:
+    path = folder / f"{number}.jsonl"
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return spread_rows((number, str(path)), folder=folder / "shares", shares=2)[0]
 
 
-def test_ids_in_one_cell_are_parted_by_spaces_semicolons_commas_or_bars() -> None:
-    cells = {"id": "1", "citations": " a b;c,d|e; ", "outbound_citations": ["f g"]}
-    assert tables.table_paper(cells) == {"paper_id": "1", "citations": [*"abcde"], "outbound_citations": ["f g"]}
+def test_papers_and_abstracts_are_joined_share_by_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "_ROWS", 2)
+    papers = spread_file(
+        tmp_path, 1,
+        {"corpusid": 4, "title": "Four", "year": 1999},
+        "",
+        {"corpusid": 2, "title": None, "year": None},
+        {"corpusid": 1, "title": "One", "year": 2000},
+        {"corpusid": 6, "title": "Six \ud800", "year": 2001},
+    )  # fmt: skip
+    abstracts = spread_file(
+        tmp_path, 0,
+        {"corpusid": 6, "abstract": "Of six."}, {"corpusid": 8, "abstract": "Of none."},
+        {"corpusid": 1, "abstract": "Of one."}, {"corpusid": 2, "abstract": None, "openaccessinfo": {}},
+        {"corpusid": 4, "abstract": "Of four."},
+    )  # fmt: skip
+    assert (papers.places, papers.read, papers.broken) == (5, 4, Counter())
+    assert (abstracts.places, abstracts.read) == (5, 5)
+    even, odd = (list(joined(Piece(str(tmp_path / "shares" / share), "", 0, None))) for share in ("000", "001"))
+    assert [(at, row["corpusid"], row["title"], row["abstract"]) for at, row in even[:3] if isinstance(row, dict)] == [
+        (1, 4, "Four", "Of four."),
+        (2, 2, "", None),
+        (3, 6, "Six ", "Of six."),
+    ]
+    (last,) = even[3:]
+    assert last[0] == 4
+    assert isinstance(last[1], BrokenRecord)
+    assert last[1].faults == ("corpusid 8: no paper of this id in `papers`",)
+    assert [(row["corpusid"], row["abstract"]) for _, row in odd if isinstance(row, dict)] == [(1, "Of one.")]

@@ -115,11 +115,3 @@ def test_a_block_that_is_too_short_a_repeated_candidate_and_no_paper_are_faults(
     assert faults_of([*QUERY, *FIRST, *FIRST]) == ["14: candidate 12 is listed twice"]
     assert faults_of([]) == ["found no paper"]
     assert len(read([*QUERY[:4], *FIRST[:7]]).papers) == 2
-
-
-@pytest.mark.parametrize(
-    ("word", "grade"), [("Irrelevant (0)", 0), ("Related (+1)", 1), ("Similar (+2)", 2), ("Identical (+3)", 3)]
-)
-def test_grades_are_written_in_words_with_their_number(word: str, grade: int) -> None:
-    found = read([*QUERY, *changed(FIRST, 3, f"adju relevance: {word}")])
-    assert [one.grade for one in found.decisions] == [grade]

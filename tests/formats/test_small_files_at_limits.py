@@ -1,16 +1,11 @@
 """Small files of many formats: what is read at the limits, and how much of a wrong record is shown."""
 
 import json
-from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from annot.base.errors import Faults, InputError
 from annot.base.records import Query
 from annot.formats.cleaning import clean
-from annot.formats.corpora.tables import irds_paper
 from annot.formats.corpora.xml_papers import acl_records as acl_records
 from annot.formats.corpora.xml_papers import anthology_id
 from annot.formats.input_files import Strict, read_models, read_objects
@@ -26,12 +21,10 @@ from annot.formats.trec import (
     read_submitted,
     write_query_topics,
 )
-from annot.formats.vector_files import RowCounts, read_parquet, read_s2_vectors
 
 
 @pytest.mark.parametrize(
-    ("file", "header"),
-    [(QUERY_PAPERS_FILE, "query_id\tquery_paper"), (QUERY_TOPICS_FILE, "query_id\ttopic_id")],
+    ("file", "header"), [(QUERY_PAPERS_FILE, "query_id\tquery_paper"), (QUERY_TOPICS_FILE, "query_id\ttopic_id")]
 )
 def test_topics_of_queries_read_back_are_those_that_were_written(file: str, header: str) -> None:
     queries = [Query("q2", "p1", "method", (0,)), Query("q1", "p1", "result", (0,)), Query("q3", "p2", "method", (0,))]
@@ -43,8 +36,7 @@ def test_topics_of_queries_read_back_are_those_that_were_written(file: str, head
 
 
 @pytest.mark.parametrize(
-    ("file", "column", "what"),
-    [(QUERY_PAPERS_FILE, "query_paper", "paper"), (QUERY_TOPICS_FILE, "topic_id", "topic")],
+    ("file", "column", "what"), [(QUERY_PAPERS_FILE, "query_paper", "paper"), (QUERY_TOPICS_FILE, "topic_id", "topic")]
 )
 def test_each_wrong_line_of_the_topics_of_queries_is_a_fault(file: str, column: str, what: str) -> None:
     header = f"query_id\t{column}"
@@ -124,12 +116,6 @@ def test_ids_of_the_anthology(collection: str, volume: str, number: str, expecte
     assert anthology_id(collection, volume, number) == expected
 
 
-def test_the_first_text_of_a_document_is_its_abstract() -> None:
-    assert irds_paper({"doc_id": "d", "text": "t", "body": "b", "year": 1})["abstract"] == "t"
-    assert irds_paper({"doc_id": "d", "abstract": "a", "text": "t"})["abstract"] == "a"
-    assert irds_paper({"doc_id": "d"}) == {"paper_id": "d", "title": None, "abstract": None}
-
-
 def test_matches_have_figures_of_six_decimals_and_only_numbers_are_read() -> None:
     text = match_lines({"q": {"d": (Match(0, 1, 0.12345678, 0.5), Match(1, 2, 1.0))}})
     assert json.loads(text)["matches"] == [[0, 1, 0.123457, 0.5], [1, 2, 1.0]]
@@ -137,24 +123,6 @@ def test_matches_have_figures_of_six_decimals_and_only_numbers_are_read() -> Non
     for wrong in ('[0, 1, "0.5"]', "[0, 1, 1e999]", "[true, 1, 0.5]", "[-1, 1, 0.5]", "[0.0, 1, 0.5]"):
         with pytest.raises(InputError):
             read_matches(['{"query_id": "q", "doc_id": "d", "matches": [' + wrong + "]}"], name="f")
-
-
-def test_rows_without_a_vector_are_counted_and_the_others_keep_their_ids(tmp_path: Path) -> None:
-    path, tally = tmp_path / "v.parquet", RowCounts()
-    vectors = pa.array([None, [1.0, None], None, None, [3.0, 4.0]], pa.list_(pa.float64()))
-    pq.write_table(pa.table({"id": [*"abcde"], "vector": vectors}), path)
-    (block,) = read_parquet(path, set("abcde"), tally, id_column=None, vector_column=None)
-    assert list(block.ids) == ["b", "e"]
-    np.testing.assert_array_equal(block.matrix, [[1.0, np.nan], [3.0, 4.0]])
-    assert tally.broken == 3
-
-
-def test_a_vector_that_is_no_list_is_shown_with_forty_characters(tmp_path: Path) -> None:
-    path, tally = tmp_path / "v.jsonl", RowCounts()
-    number = "1." + "2" * 60
-    path.write_text(json.dumps({"corpusid": 1, "vector": number}) + "\n")
-    assert list(read_s2_vectors(path, {"1"}, tally)) == []
-    assert tally.examples == [f"{path}:1: corpusid 1, vector {number[:40]}: expected a paper and its numbers"]
 
 
 def test_labels_are_named_as_ours_or_as_csfcubes_and_go_with_their_sentence() -> None:

@@ -44,9 +44,7 @@ def test_rows_of_a_matrix_are_those_of_its_ids(tmp_path: Path) -> None:
     [
         (np.zeros((2, 2), np.int64), "found int64 in 2 dimensions, expected floating-point numbers in 2"),
         (np.zeros(2, np.float32), "found float32 in 1 dimension, expected floating-point numbers in 2"),
-        (np.zeros((2, 1, 1), np.float16), "found float16 in 3 dimensions, expected floating-point numbers in 2"),
         (np.zeros((3, 1), np.float16), "3 rows, expected 2, one for each id"),
-        (np.zeros((1, 1), np.float16), "1 rows, expected 2, one for each id"),
     ],
 )
 def test_what_is_no_matrix_of_one_row_for_each_id_is_refused(tmp_path: Path, array: Any, problem: str) -> None:
@@ -122,11 +120,6 @@ def test_a_table_that_cannot_be_used_is_refused(
     with pytest.raises(InputError) as caught:
         rows_of(path, "ab", RowCounts(), **asked)
     assert caught.value.message.replace(f"{path}: ", "") == problem
-
-
-def test_lists_of_whole_numbers_are_no_vectors(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected lists of floating-point numbers"):
-        rows_of(parquet(tmp_path, id=["a"], vector=[[1]]), "a", RowCounts())
 
 
 def embeddings(folder: Path, *lines: object) -> Path:

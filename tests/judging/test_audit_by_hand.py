@@ -1,7 +1,6 @@
 """What an audit compares with what is on record: accounts, guidelines, filled in grades, and projects that are gone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,7 +8,7 @@ from typing import Any, cast
 import pytest
 from annot.base.records import Assignment, PairKey
 from annot.judging.exchange import audit as audits
-from annot.judging.exchange.audit import Audit, AuditFinding, described
+from annot.judging.exchange.audit import Audit, AuditFinding
 from annot.judging.exchange.servers import Unreachable
 from annot.labelstudio.screens import LABELS_FROM
 from annot.labelstudio.studio_records import Prediction, StudioProject
@@ -17,7 +16,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.store import projects, trials
 from annot.store.models import Project
 from annot.study.workspace import Workspace
-from small_study import FirstPairs, Small
+from small_study import FirstPairs, Small, sent_to
 from study_stages import copied
 
 D0, D1, D2 = (PairKey("p1-method", f"d0{at}") for at in range(3))
@@ -119,7 +118,7 @@ def test_a_project_is_the_one_that_was_made_then(
     ws: Workspace, created: str | None, on_record: str | None, is_there: bool
 ) -> None:
     server: Any = Server(project=StudioProject(7, created, 0, 0, {}, True))
-    project = _on_record(ws, "judge", D0, D1, OTHER, created=on_record)
+    project = sent_to(ws, "a1", D0, D1, OTHER, created=on_record)
     found = audits.audited_project(ws, server, project, accounts=[31], people={})
     assert (found is not None) is is_there
     if found is not None:
@@ -131,38 +130,14 @@ def test_a_project_is_the_one_that_was_made_then(
     assert audits.audited_project(ws, cast(Any, Server()), project, accounts=[31], people={}) is None
 
 
-def _on_record(ws: Workspace, round: Any, *asked: PairKey, created: str | None = None) -> Project:
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round=round, assessor="a1", server="here", url="u", version="1", account_id=31
-        )
-        projects.set_remote_project(session, made.project, 7, created=created)
-        projects.record_tasks(session, made.project, {one: at for at, one in enumerate(asked, start=1)})
-        (found,) = projects.read_projects(session, round=round)
-    return found
-
-
 def test_a_project_of_a_round_that_never_counts_is_named_with_it(ws: Workspace) -> None:
     with ws.writing() as session:
         trials.add_assignments(session, "train", [Assignment(*D0.pair, "a1", 1)])
-    project = _on_record(ws, "train", D0)
+    project = sent_to(ws, "a1", D0, round="train")
     server: Any = Server(project=StudioProject(7, None, 0, 0, {}, True))
     found = audits.audited_project(ws, server, project, accounts=[31], people={})
     assert found is not None
     assert (found.person, found.push) == ("a1 (training)", "annot push training")
-
-
-def line(account: int = 31, *, counts: bool = True, kept: bool = False, guidelines: str | None = None) -> Any:
-    current = SimpleNamespace(account=account, shown_sha256=guidelines, server="here", annotation="7")
-    return SimpleNamespace(current=current, counts=counts, kept=kept, record=SimpleNamespace(pair_key=D0))
-
-
-def test_answers_that_went_with_a_project_are_those_that_count_and_were_not_given_up(
-    ws: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = {(D0, "1"): line(), (D0, "2"): line(), (D1, "3"): line(counts=False), (D2, "4"): line(kept=True)}
-    monkeypatch.setattr(audits, "_lines", lambda ws, project: lines)
-    assert audits.count_lost_answers(ws, PROJECT) == 1
 
 
 def test_answers_by_guidelines_that_nobody_sent_and_open_tasks_beside_old_ones_are_found(
@@ -210,22 +185,6 @@ def test_only_of_judging_it_is_known_when_a_pair_was_settled_and_hidden_gold_was
     assert audits._settled(ws, PROJECT._replace(round="train")) == {}
 
 
-def test_an_audit_is_described_with_its_counts_and_what_there_is_to_do() -> None:
-    found = Audit("abc", 2, 3, 1, (), ())
-    assert described(found) == "checked: 2 projects, 3 tasks and 1 answer\nno problems found"
-    one = AuditFinding("kind", "a1: something", 5, "ask", tuple(f"q d{at}" for at in range(5)), "2031-01-01")
-    told = described(
-        replace(
-            found,
-            findings=(one,),
-            fast=(AuditFinding("too fast", "a1: 2 answers faster than anyone can read", 2, "look", ("q d", "q e")),),
-        )
-    ).splitlines()
-    assert told[1].startswith("a1: 2 answers faster than anyone can read")
-    assert told[2:] == ["a1: something: q d0; q d1; q d2, and 2 more (last on 2031-01-01)", "    to do: ask"]
-    assert str(replace(one, pairs=one.pairs[:3], last=None)) == "a1: something: q d0; q d1; q d2"
-
-
 RUSHED = AuditFinding("too fast", "a2: 3 answers", 3, "look", ("q0 d", "q1 d", "q2 d"))
 
 
@@ -265,26 +224,3 @@ def audited(ws: Workspace, patch: pytest.MonkeyPatch, *, lost: int, version: str
     found = audits.audit(ws, advance=lambda done, total: told.append((done, total)))
     assert told == [(2, 6)]
     return found
-
-
-@pytest.mark.parametrize(
-    ("lost", "words"),
-    [(0, ""), (1, "; it contained 1 answer that is on record"), (2, "; it contained 2 answers that are on record")],
-)
-def test_projects_are_counted_with_their_tasks_and_those_that_are_gone_or_away_are_findings(
-    ws: Workspace, monkeypatch: pytest.MonkeyPatch, lost: int, words: str
-) -> None:
-    found = audited(ws, monkeypatch, lost=lost)
-    assert (found.projects, found.tasks, found.answers, found.fast) == (2, 2, 3, (RUSHED,))
-    gone, fast, away = found.findings
-    assert (gone.kind, gone.count) == ("project gone", 1)
-    assert gone.what == f"a1: their project is missing from the server (judging){words}"
-    assert (fast.count, away.kind, away.count) == (3, "not looked at", 1)
-    assert away.what.startswith("j1: ")
-    assert (ws.exports / "audit.json").is_file()
-
-
-def test_another_release_of_label_studio_is_a_finding(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, *_ = audited(ws, monkeypatch, lost=0, version="1.24.0").findings
-    assert (first.kind, first.count) == ("version", 1)
-    assert first.what == "the server runs Label Studio 1.24.0; the screens were sent to 1.23.2"

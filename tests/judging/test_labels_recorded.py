@@ -12,14 +12,12 @@ from annot.corpus.corpus_facts import labels_of
 from annot.judging.exchange.collecting import CollectedProject, PullResult, RoundOptions
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import labels as labels_round
-from annot.judging.rounds.labels import LabelsRound, PulledLabels
-from annot.labelstudio.studio_records import BY_ANOTHER, SKIPPED, ReadAnnotation
+from annot.judging.rounds.labels import LabelsRound
+from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
-from annot.store import projects
 from annot.store.models import Project
-from annot.store.pools import read_queries
 from annot.study.workspace import Workspace
-from small_study import Small
+from small_study import Small, sent_to
 from study_stages import copied
 
 P1, P2, P3, P4 = (PairKey(f"p{at}", LABELS_SHOWN) for at in range(1, 5))
@@ -59,29 +57,6 @@ def on_record(ws: Workspace) -> dict[str, str]:
     return {name: "".join(label[0] for label in of) for name, of in found.items()}
 
 
-def test_the_latest_of_a_persons_own_answers_is_taken_and_the_queries_follow(ws: Workspace) -> None:
-    found = (
-        reading(P1, 3, "method", "method", "method", changed="12"),
-        reading(P1, 9, "other", "other", "other", changed="11"),
-        reading(P1, 4, "background", "method", "method", changed="12"),
-        reading(P2, 5, "background", "method", "result"),
-        reading(P3, 6, "other", "other", "other", flags=[f"{BY_ANOTHER} 2, planned for account 1"]),
-        reading(P4, 7, "other", "other", "other", flags=[SKIPPED]),
-    )
-    looked = recorded(ws, *found, dry_run=True)
-    assert set(on_record(ws).values()) == {"bmr"}
-    done = recorded(ws, *found)
-    assert done == looked
-    row = done.assessors[0]
-    assert isinstance(row, PulledLabels)
-    assert (row.assigned, row.judged, row.new, row.changed, row.flagged, row.lost) == (4, 2, 0, 0, 1, 0)
-    assert (row.sentences, row.queries) == (1, 1)
-    assert list(done.notes) == ["a note", "a1: ignored 1 answer by another account"]
-    assert on_record(ws) == {"p1": "bmm", "p2": "bmr", "p3": "bmr", "p4": "bmr"}
-    with ws.reading() as session:
-        assert [one.sentences for one in read_queries(session)] == [(1, 2), (1,), (1,), (1,)]
-
-
 @pytest.mark.parametrize(("hour", "taken"), [("09", False), ("10", True), ("11", True)])
 def test_an_answer_older_than_the_one_on_record_is_not_taken(ws: Workspace, hour: str, taken: bool) -> None:
     recorded(ws, reading(P1, 3, "background", "method", "method", changed="10"))
@@ -89,17 +64,6 @@ def test_an_answer_older_than_the_one_on_record_is_not_taken(ws: Workspace, hour
     assert on_record(ws)["p1"] == ("mmm" if taken else "bmm")
     kept = "p1: kept the correction on record, which is newer than a1's"
     assert list(later.notes) == (["a note"] if taken else ["a note", kept])
-
-
-def test_labels_of_a_paper_whose_query_was_sent_stay(ws: Workspace) -> None:
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round="judge", assessor="a1", server="s", url="u", version="1", account_id=1
-        )
-        projects.record_tasks(session, made.project, {PairKey("p1-method", "d00"): 1})
-    done = recorded(ws, *(reading(asked, at, "method", "method", "result") for at, asked in enumerate((P1, P2))))
-    assert on_record(ws) == {"p1": "bmr", "p2": "mmr", "p3": "bmr", "p4": "bmr"}
-    assert list(done.notes) == ["a note", "p1: 1 correction ignored, because its queries had been sent"]
 
 
 # -- who has which abstract --------------------------------------------------------------------------------------------
@@ -136,14 +100,6 @@ class Servers:
         return [SimpleNamespace(key=key) for key in self.tasks]
 
 
-def project_of_labels(ws: Workspace, name: str, *, server: str = "here", remote: int | None = 7) -> None:
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round="labels", assessor=name, server=server, url="u", version="1", account_id=1
-        )
-        projects.set_remote_project(session, made.project, remote)
-
-
 def prepared(ws: Workspace, *names: str, dry_run: bool = False) -> dict[str, list[PairKey]]:
     found = LabelsRound().prepare(ws, RoundOptions(assessor=names), dry_run=dry_run)
     assert found.checked
@@ -153,19 +109,14 @@ def prepared(ws: Workspace, *names: str, dry_run: bool = False) -> dict[str, lis
 def test_abstracts_that_a_person_has_stay_with_them_and_the_others_are_spread(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project_of_labels(ws, "a1")
-    project_of_labels(ws, "a2", remote=None)
-    project_of_labels(ws, "j1", server="elsewhere", remote=8)
+    sent_to(ws, "a1", round="labels")
+    sent_to(ws, "a2", round="labels", remote=None)
+    sent_to(ws, "j1", round="labels", server="elsewhere", remote=8)
     servers = Servers(pair_key(*P3), "strange/key", None)
     servers.replace(monkeypatch)
     assert prepared(ws, "a2", "j1") == {"a2": [P1, P4], "j1": [P2]}
     assert (servers.asked, servers.with_account) == (["a1", "a2", "j1"], ["a2", "j1"])
     assert prepared(ws, "a1", "a2", dry_run=True) == {"a1": [P1, P3], "a2": [P2, P4]}
-
-
-def test_each_abstract_says_how_many_there_are(ws: Workspace) -> None:
-    (one,) = LabelsRound().prepare(ws, RoundOptions(assessor=("a1",)), dry_run=True).outgoing
-    assert [task["data"]["progress"] for task in one.tasks.values()] == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
 
 
 def test_with_servers_of_their_own_those_are_asked_who_are_named_or_have_one(

@@ -8,7 +8,7 @@ from annot.base.errors import InputError
 from annot.base.records import Judgement, PairKey
 from annot.base.words import ENGLISH
 from annot.judging.exchange import sending
-from annot.judging.exchange.collecting import NO_OPTIONS, Lost, PreparedPush, PullResult, RoundOptions
+from annot.judging.exchange.collecting import Lost, PullResult, RoundOptions
 from annot.judging.exchange.outgoing import OutgoingProject, TaskForm
 from annot.judging.exchange.servers import PARTS, Unreachable
 from annot.judging.rounds import check_options, round_of
@@ -97,14 +97,6 @@ def test_what_a_screen_says_of_publication_is_noted_for_what_is_published(
     assert sending._notices(outgoing(round, {}, screen=screen), AT) == notices
 
 
-def test_progress_counts_on() -> None:
-    told: list[tuple[int, int | None]] = []
-    more = sending.counting(lambda done, total: told.append((done, total)), total=9)
-    for count in (2, 0, 3):
-        more(count)
-    assert told == [(2, 9), (2, 9), (5, 9)]
-
-
 def lost(
     count: int, *, push: str = "annot push", why: str = "its task was deleted", who: str = "a1"
 ) -> tuple[Lost, ...]:
@@ -115,7 +107,6 @@ def lost(
     ("count", "fault"),
     [
         (1, "a1: 1 answer, its task was deleted: q d0"),
-        (3, "a1: 3 answers, its task was deleted: q d0, q d1, q d2"),
         (4, "a1: 4 answers, its task was deleted: q d0, q d1, q d2, ..."),
     ],
 )
@@ -153,29 +144,6 @@ def test_a_server_that_is_away_is_part_of_the_finding_and_withdrawn_answers_are_
     assert alone.faults == ("a3: away",)
     assert both.faults == ("a1: 1 answer, its task was deleted: q d0", "a3: away")
     assert both.message == f"1 answer changed or missing on the server; what is on record still counts; {alone.message}"
-
-
-@pytest.mark.parametrize(
-    ("round", "push", "pull", "graded"),
-    [
-        ("judge", "annot push", "annot pull", True),
-        ("adjudicate", "annot push adjudication", "annot pull adjudication", True),
-        ("train", "annot push training", "annot pull training", True),
-        ("train-feedback", "annot push training", "annot pull training", False),
-        ("substudy-abstract", "annot push substudy --view abstract", "annot pull substudy", True),
-        ("substudy-full", "annot push substudy --view full", "annot pull substudy", True),
-        ("labels", "annot push labels", "annot pull labels", True),
-    ],
-)
-def test_each_part_names_its_commands(round: StoredRound, push: str, pull: str, graded: bool) -> None:
-    part = PARTS[round]
-    assert (part.push, part.pull, part.graded) == (push, pull, graded)
-
-
-def test_unless_it_is_wished_nothing_is_withdrawn_and_everything_is_recorded() -> None:
-    assert RoundOptions() == NO_OPTIONS
-    assert (NO_OPTIONS.accept_deletions, NO_OPTIONS.dry_run) == (False, False)
-    assert (PreparedPush([]).checked, PreparedPush([]).is_made) == (False, True)
 
 
 def test_a_wish_for_another_round_is_refused_with_the_rounds_that_know_it() -> None:

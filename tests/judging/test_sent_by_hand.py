@@ -205,14 +205,6 @@ def test_a_dry_run_counts_by_the_records_and_asks_no_server(ws: Workspace, monke
     ]
 
 
-def test_progress_is_over_all_tasks(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    Server().stand_in(monkeypatch)
-    told: list[tuple[int, int | None]] = []
-    several = (outgoing("a1", D0, D1, D2), outgoing("a2", D0))
-    send_outgoing(ws, several, dry_run=False, advance=lambda done, total: told.append((done, total)))
-    assert told == [(1, 4), (2, 4)]
-
-
 def test_without_an_account_on_record_the_lead_is_told_how_to_add_it(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

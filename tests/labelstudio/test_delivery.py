@@ -91,13 +91,6 @@ def test_an_unanswered_task_shows_its_new_place_and_an_answered_or_foreign_one_s
     assert fake.count("PATCH", "tasks") == 2, "nothing is left to update"
 
 
-def test_what_is_sent_counts_batch_by_batch(fake: StudioInMemory, gateway: Gateway) -> None:
-    deliver(gateway, 1, TASKS[:3])
-    steps: list[int] = []
-    deliver(gateway, 1, TASKS, batch_size=4, advance=steps.append)
-    assert steps == [3, 4, 3]
-
-
 def test_a_task_whose_answer_is_known_is_not_sent_and_one_that_fell_back_behind_it_is_deleted(
     fake: StudioInMemory, gateway: Gateway
 ) -> None:
@@ -159,16 +152,6 @@ def test_of_the_stale_tasks_the_last_is_deleted_only_when_the_others_are_sent(
     fake.faults.append(once("POST", IMPORT, looked))
     deliver(gateway, 1, TASKS[:3], listed=there, stale=there)
     assert left == [[max(first.values())]]
-
-
-def test_what_is_listed_already_is_not_listed_again(fake: StudioInMemory, gateway: Gateway) -> None:
-    deliver(gateway, 1, TASKS[:3])
-    there = gateway.tasks_of(1)
-    fake.requests.clear()
-    deliver(gateway, 1, TASKS[:3], listed=there)
-    assert fake.requests == []
-    deliver(gateway, 1, TASKS[:3])
-    assert fake.count("GET", "/api/tasks") == 1
 
 
 def test_a_lost_import_is_looked_for_after_half_a_second_and_then_each_time_after_twice_as_long(

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from annot.base.records import PairKey
-from annot.judging.exchange.audit import KINDS, Audit, AuditFinding, described, of_accounts, of_markers
+from annot.judging.exchange.audit import Audit, AuditFinding, described
 from annot.labelstudio.studio_records import PulledTask
-from made_up_projects import A1, A2, LEAD, answer, found, met, task
+from made_up_projects import A1, A2, answer, found, met, task
 
 EARLY, LATE = "2031-01-02T10:00:00Z", "2031-01-03T10:00:00Z"
 
@@ -23,27 +23,6 @@ EARLY, LATE = "2031-01-02T10:00:00Z", "2031-01-03T10:00:00Z"
 def test_a_finding_names_three_pairs_and_counts_the_others(pairs: tuple[str, ...], said: str) -> None:
     assert str(AuditFinding("kind", "what", len(pairs), "do", pairs)) == said
     assert str(AuditFinding("kind", "what", len(pairs), "do", pairs, "2031-01-02")) == f"{said} (last on 2031-01-02)"
-
-
-def test_accounts_of_others_on_a_persons_own_server_are_found_without_their_address() -> None:
-    there = {"ann@example.org": A1, "bob@example.org": A2, "who@example.org": 9, "lead@example.org": LEAD}
-    findings = list(
-        of_accounts("a1", there, allowed={A1, LEAD}, people={"ann@example.org": "a1", "bob@example.org": "a2"})
-    )
-    assert [one.what for one in findings] == [
-        f"a1: an account of a2 {KINDS['strange account'].what}",
-        f"a1: account 9 of an unknown person {KINDS['strange account'].what}",
-    ]
-    assert [one.count for one in findings] == [1, 1]
-
-
-def test_projects_of_others_on_a_persons_own_server_are_counted_by_person() -> None:
-    markers = ["small/judge/a1", "small/judge/a3", "small/train/a2", "other/judge/a3"]
-    found_there = list(of_markers("a1", markers))
-    assert [(one.what, one.count) for one in found_there] == [
-        ("a1: 1 project of a2 on their server", 1),
-        ("a1: 2 projects of a3 on their server", 2),
-    ]
 
 
 def test_what_was_changed_of_the_project_is_named_with_the_day_of_the_last_time() -> None:

@@ -9,7 +9,6 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -18,7 +17,7 @@ from annot.base.records import PairKey
 from annot.labelstudio import gateway as gateway_module
 from annot.labelstudio.gateway import deliver
 from annot.labelstudio.screens import screen_of
-from annot.labelstudio.studio_records import ProjectSpec, read_task, write_result
+from annot.labelstudio.studio_records import read_task, write_result
 from fixtures_studio import GUARD, Studio
 from labelling_texts import LABELS, SCALE, task
 
@@ -27,17 +26,6 @@ pytestmark = pytest.mark.studio
 SCREEN = screen_of("judge", scale_names=SCALE, labels=LABELS, language="en", overrides=None)
 TASKS = [task(number) for number in range(1, 13)]
 PAIRS = [made["data"]["pair_id"] for made in TASKS]
-
-
-def project_spec(*, marker: str, label_config: str) -> ProjectSpec:
-    return ProjectSpec(
-        marker=marker,
-        title="A project",
-        description="d",
-        label_config=label_config,
-        instructions="<b>x</b>",
-        color="#617ADA",
-    )
 
 
 def test_accounts_are_made_once_and_their_passwords_are_private(studio: Studio) -> None:
@@ -64,21 +52,6 @@ def test_a_personal_token_works_like_a_legacy_one(studio: Studio) -> None:
         made = http.post("/api/token/", headers={"X-CSRFToken": http.cookies["csrftoken"], "Referer": studio.url})
     with studio.gateway(made.json()["token"]) as gateway:
         assert gateway.whoami() == account.user_id
-
-
-def test_a_project_is_found_by_its_marker_and_brought_up_to_date(studio: Studio) -> None:
-    spec = project_spec(marker="c/judge/a1", label_config=SCREEN)
-    with studio.gateway() as gateway:
-        other = gateway.create_project(replace(spec, marker="c/judge/a11"))
-        made = gateway.create_project(spec)
-        gateway.update_project(made, replace(spec, instructions="<b>y</b>"), opens=True)
-        found = gateway.find_project(spec.marker)
-        assert found == gateway.project(made)
-        assert found is not None
-        assert (found.project_id, found.tasks, found.annotations) == (made, 0, 0)
-        assert made != other
-    with httpx.Client(headers={"Authorization": f"Token {studio.token}"}, trust_env=False, timeout=GUARD) as http:
-        assert http.get(f"{studio.url}/api/projects/{made}/").json()["expert_instruction"] == "<b>y</b>"
 
 
 def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studio: Studio) -> None:

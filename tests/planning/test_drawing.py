@@ -89,24 +89,6 @@ def test_the_plan_follows_from_the_seed_alone() -> None:
     assert plan_lines(other) != plan_lines(draw[0])
 
 
-def test_new_pairs_are_added_behind_a_standing_plan() -> None:
-    documents, queries = study([6, 6, 6])
-    first = {name: docs for name, docs in documents.items() if name != "p2-background"}
-    standing = draw_plan(first, queries, ["a1", "a2", "a3"], per_pair=2, assignment="per-query", repeats=0.0, seed=2)
-    grown = draw_plan(
-        documents,
-        queries,
-        ["a1", "a2", "a3"],
-        per_pair=2,
-        assignment="per-query",
-        repeats=0.0,
-        seed=2,
-        current=standing,
-    )
-    assert set(standing) <= set(grown)
-    assert len(grown) == 36
-
-
 def test_a_standing_plan_that_lost_a_pair_is_refused_with_every_fault() -> None:
     documents, queries = study([2])
     standing = [Assignment("p0-background", "gone", name, 1) for name in ("a1", "a2")]

@@ -117,12 +117,6 @@ def test_pairs_from_all_of_the_first_half_are_asked_again() -> None:
     assert min(places) < 10
 
 
-@pytest.mark.parametrize("sizes", [(6,) * 7, (7,) * 6, (3,) * 14, (11, 10, 11, 10)])
-def test_twenty_other_pairs_are_between_a_pair_and_its_repeat(sizes: tuple[int, ...]) -> None:
-    for seed in range(40):
-        assert all(again - first - 1 >= 20 for first, again in repeats(sizes, 0.25, seed=seed))
-
-
 def test_a_pair_goes_to_no_one_who_settled_it() -> None:
     current = had("q", "abcd", "a1")
     plan = grown({"q": "abcd"}, ["a1", "a2", "j1"], current=current, barred={("q", "a"): ["a2"], ("q", "b"): ["j1"]})

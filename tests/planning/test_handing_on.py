@@ -114,18 +114,6 @@ def test_a_pair_that_nobody_may_take_is_not_assigned_and_a_later_plan_gives_it_a
     assert not faults(later, sizes)
 
 
-def test_a_repeat_that_would_come_too_soon_or_alone_goes() -> None:
-    first = [Assignment("q0", f"d{at}", "a1", at + 1) for at in range(10)]
-    plan = (*first, Assignment("q0", "d0", "a1", 11, 2), Assignment("q0", "d7", "a1", 12, 2))
-    left = hand_on(
-        plan, leaver="a1", answered={PairKey("q0", "d0")}, successor="a2", others=[], together=True, open_loads={},
-        shares={}, barred={},
-    )  # fmt: skip
-    assert left.repeats_gone == 2
-    assert not [one for one in left.plan if one.occasion == 2]
-    assert left.given_up == plan[1:]
-
-
 def test_what_was_answered_meanwhile_goes_back_unless_somebody_has_begun_with_it() -> None:
     sizes = [12]
     plan = drawn(sizes, ["a1", "a2"], assignment="per-query", repeats=0.3, seed=4)
@@ -282,13 +270,6 @@ def test_a_repeat_goes_along_if_twenty_other_pairs_are_between_it_and_its_pair(b
     assert of(found.plan, "a1") == [(*pair, 1) for pair in first] + [("q", "d00", 2)] * stays
     assert [one.position for one in found.plan] == list(range(1, between + 2 + stays))
     assert found.repeats_gone == (not stays)
-
-
-def test_what_is_handed_on_comes_behind_what_the_receiver_has() -> None:
-    own = [("p", f"d{at}") for at in range(5)]
-    plan = [*sequence("a1", *own), *sequence("leaver", ("q", "d1"), ("q", "d2"))]
-    found = handed_on([plan[0], *reversed(plan)][1:], others=["a1"])
-    assert of(found.plan, "a1") == [(*pair, 1) for pair in (*own, ("q", "d1"), ("q", "d2"))]
 
 
 def test_repeats_that_nobody_takes_or_whose_pair_is_answered_are_gone() -> None:

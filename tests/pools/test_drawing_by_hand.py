@@ -1,11 +1,13 @@
-"""Small pools drawn and added to by hand, and the designs that they follow from."""
+"""Small pools drawn, added to and counted by hand, and the designs that they follow from."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import CITED, MANUAL, Addition, Draw, Pool, PoolEntry, Ranking, ScoredDoc
 from annot.base.settings import Settings
+from annot.pools.drawn_pools import facts_of, first_difference
 from annot.pools.pool_design import (
     DesignOverrides,
     PoolDesign,
@@ -15,17 +17,7 @@ from annot.pools.pool_design import (
     leave_out,
     recorded_designs,
 )
-from annot.pools.pooling import (
-    MethodShare,
-    Version,
-    draw,
-    extend,
-    method_order,
-    pool_in_version,
-    shares,
-    versions_by_document,
-    versions_of,
-)
+from annot.pools.pooling import MethodShare, draw, extend, method_order, pool_in_version, shares, versions_by_document
 
 
 def listed(doc_ids: str) -> Ranking:
@@ -81,46 +73,12 @@ def test_a_method_is_dry_that_has_too_few_new_documents(mode: str, rankings: tup
     assert pool.dry == tuple(pool.methods[at] for at in dry)
 
 
-@pytest.mark.parametrize("mode", ["depth", "round-robin", "blocks"])
-def test_a_quota_beyond_all_rankings_takes_all_there_is(mode: str) -> None:
-    pool = drawn(mode, "abc", "cd", per_method=10**12)
-    assert sorted(one.doc_id for one in pool.entries) == ["a", "b", "c", "d"]
-    assert pool.dry == pool.methods
-    assert drawn(mode, per_method=10**12).entries == ()
-
-
 def test_cited_papers_come_first_and_only_the_depth_is_looked_at() -> None:
     pool = drawn("blocks", "abcd", cited="dbx", ranking_depth=3)
     assert told(pool) == [("b", 0, 1, 1), ("d", 0, 2, 2), ("a", 1, 1, 3), ("c", 1, 3, 4)]
     assert pool.entries[0].also == (Draw("m0", 2, -1.0, None),)
     assert (pool.entries[1].also, pool.cited_outside) == ((), 4)
     assert shares(pool) == (MethodShare(CITED, 2, 0, 2, False), MethodShare("m0", 2, 1, 3, False))
-
-
-@pytest.mark.parametrize(
-    ("given", "fault"),
-    [
-        ({"per_method": 0}, "per_method: found 0, expected at least 1"),
-        ({"ranking_depth": 0}, "ranking_depth: found 0, expected at least 1"),
-        ({"mode": "other"}, "mode: found 'other', expected one of round-robin, blocks, depth"),
-    ],
-)
-def test_a_design_that_cannot_be_drawn_is_refused(given: dict[str, object], fault: str) -> None:
-    with pytest.raises(InputError) as error:
-        drawn(**({"mode": "blocks"} | given))  # type: ignore[arg-type]
-    assert error.value.faults == (fault,)
-    assert drawn("blocks", "a", per_method=1, ranking_depth=1).entries
-
-
-@pytest.mark.parametrize("name", [CITED, MANUAL])
-def test_a_way_without_a_ranking_has_none(name: str) -> None:
-    with pytest.raises(InputError) as error:
-        draw(
-            {name: listed("ab"), "twice": listed("aa"), "order": listed("ab")[::-1]},
-            topic_id="q", cited=None, cited_outside=None, mode="blocks", per_method=1,
-            ranking_depth=5, seed=1, without=(), excluded=(),
-        )  # fmt: skip
-    assert [fault.partition(":")[0] for fault in error.value.faults] == [name, "twice", "order"]
 
 
 def addition(version: int, method: str, depth: int | None, documents: str = "") -> Addition:
@@ -158,30 +116,6 @@ def test_what_a_person_found_comes_behind_with_who_else_had_it() -> None:
     # What the addition names and the pool has by now stays named.
     again = extend(pool, addition(2, MANUAL, None, "az"), RANKINGS, excluded=())
     assert (again.additions[0].documents, again.entries[0].also) == (("a", "z"), (Draw(MANUAL, None, None, None),))
-
-
-def test_every_version_can_be_had_again() -> None:
-    first = drawn("blocks", "abcd", ranking_depth=4)
-    second = extend(first, addition(2, MANUAL, None, "z"), RANKINGS, excluded=())
-    third = extend(second, addition(3, "late", 9), RANKINGS, excluded=())
-    assert (third.dry, third.methods) == (("late",), ("m0", MANUAL, "late"))
-    assert pool_in_version(third, 3) is third
-    assert pool_in_version(third, 2) == second
-    assert pool_in_version(third, 1) == first
-    twice = extend(third, addition(4, MANUAL, None, "ay"), RANKINGS, excluded=())
-    assert pool_in_version(twice, 3) == third
-
-
-def test_versions_are_counted_over_the_pools() -> None:
-    pool = drawn("blocks", "ab")
-    pools = [
-        replace(pool, additions=(addition(2, MANUAL, None, "z"), addition(3, "late", 1, "uv"))),
-        replace(pool, additions=(addition(3, "late", 4, "w"),)),
-    ]
-    assert versions_of(pools) == (
-        Version(2, MANUAL, None, 1, 1, "why", "ada", "2031"),
-        Version(3, "late", 4, 2, 3, None, "ada", "2031"),
-    )
 
 
 # -- designs
@@ -235,3 +169,117 @@ def test_the_command_line_wins_and_names_only_what_there_is() -> None:
         apply_overrides(DESIGN, DesignOverrides(without=("bm25", CITED, "dense", "old")))
     with pytest.raises(InputError, match="mode 'none': expected one of"):
         apply_overrides(DESIGN, DesignOverrides(mode="none"))
+
+
+def drew(method: str, rank: int | None, turn: int | None = None) -> Draw:
+    return Draw(method, rank, None, turn)
+
+
+def counted_pool(paper_id: str, *entries: PoolEntry, **changed: Any) -> Pool:
+    given: dict[str, Any] = {"methods": ("bm25", "dense"), "dry": (), "additions": ()}
+    return Pool(paper_id, "blocks", 2, 50, 1, without=(), cited_outside=None, entries=entries, **(given | changed))
+
+
+P1 = counted_pool(
+    "p1",
+    PoolEntry("a", drew("bm25", 1), (drew("dense", 2),)),
+    PoolEntry("b", drew("dense", 1)),
+    PoolEntry("c", drew("bm25", 3), (drew("dense", 3),)),
+)
+
+
+def test_a_document_is_of_one_method_alone_where_no_other_came_down_to_it() -> None:
+    bm25, dense = facts_of({"p1": P1}).methods
+    # dense came to rank 2, its quota, and so to a, but not to c.
+    assert (bm25.method, bm25.pools, bm25.drawn, bm25.alone, bm25.deepest, bm25.dry) == ("bm25", 1, 2, 1, 3, 0)
+    assert (dense.method, dense.pools, dense.drawn, dense.alone, dense.deepest, dense.dry) == ("dense", 1, 1, 1, 1, 0)
+
+
+def test_a_method_that_ran_dry_came_to_all_that_it_ranks() -> None:
+    facts = facts_of({"p1": replace(P1, dry=("dense",))})
+    assert [(one.method, one.alone, one.dry) for one in facts.methods] == [("bm25", 0, 0), ("dense", 1, 1)]
+    assert facts.drought == {"dense": ("p1",)}
+
+
+def test_a_method_that_was_added_came_down_to_its_depth() -> None:
+    added = Addition(2, "dense", 3, (), "why", "lead", "2031")
+    assert facts_of({"p1": replace(P1, additions=(added,))}).methods[0].alone == 0
+    shallow = replace(added, depth=1)
+    assert facts_of({"p1": replace(P1, additions=(shallow,))}).methods[0].alone == 1
+
+
+def test_documents_of_a_later_version_count_by_their_rank_among_the_new_ones() -> None:
+    new = PoolEntry("e", Draw("dense", 40, None, 4, new_rank=1), (Draw("bm25", 30, None, None, new_rank=2),))
+    bm25, dense = facts_of({"p1": replace(P1, entries=(*P1.entries, new))}).methods
+    # bm25 would have drawn e as its second new document; that dense met e at place 40 does not bring it down to c.
+    assert (bm25.alone, dense.drawn, dense.alone) == (1, 2, 1)
+
+
+def test_where_ranks_are_not_known_a_second_method_is_enough() -> None:
+    entry = PoolEntry("a", drew("bm25", None), (drew("dense", None),))
+    imported = replace(P1, per_method=None, entries=(entry,))
+    bm25, dense = facts_of({"p1": imported}).methods
+    assert (bm25.drawn, bm25.alone, bm25.deepest) == (1, 0, None)
+    assert (dense.drawn, dense.alone, dense.deepest) == (0, 0, None)
+
+
+def of_documents(paper_id: str, doc_ids: str) -> Pool:
+    return counted_pool(paper_id, *(PoolEntry(doc_id, drew("bm25", rank)) for rank, doc_id in enumerate(doc_ids, 1)))
+
+
+def test_a_hub_is_in_at_least_half_of_three_pools_or_more() -> None:
+    pools = {name: of_documents(name, docs) for name, docs in {"p": "abc", "q": "ab", "r": "a", "s": "d"}.items()}
+    facts = facts_of(pools)
+    assert facts.sizes == (1, 1, 2, 3)
+    assert facts.documents == 4
+    assert facts.hubs == ("a", "b")
+    assert facts_of({name: pools[name] for name in "pqr"}).hubs == ("a", "b")
+    assert facts_of({name: pools[name] for name in "pq"}).hubs == ()
+    assert facts_of({}).sizes == ()
+
+
+def test_the_first_difference_is_told_with_its_document() -> None:
+    assert first_difference(P1, P1) is None
+    scored = replace(P1, entries=(replace(P1.entries[0], drawn=Draw("bm25", 1, 0.5, None)), *P1.entries[1:]))
+    assert first_difference(P1, scored) is None
+    assert first_difference(P1, replace(P1, entries=P1.entries[:2])) == "3 documents on record, 2 drawn"
+    turned = replace(P1, entries=(P1.entries[0], *P1.entries[:0:-1]))
+    assert first_difference(P1, turned) == "document 2 is b (dense) on record, c (bm25) drawn"
+    other_rank = replace(P1, entries=(replace(P1.entries[0], drawn=drew("bm25", 2)), *P1.entries[1:]))
+    assert first_difference(P1, other_rank) == "document 1 is a (bm25) on record, a (bm25) drawn"
+
+
+def test_a_difference_in_what_was_added_names_the_version() -> None:
+    def added(doc_id: str) -> Pool:
+        addition = Addition(2, "late", 1, (doc_id,), None, None, None)
+        entries = (*P1.entries, PoolEntry(doc_id, drew("late", 1)))
+        return replace(P1, methods=(*P1.methods, "late"), entries=entries, additions=(addition,))
+
+    assert first_difference(added("d"), added("d")) is None
+    assert first_difference(added("d"), added("e")) == "version 2: document 4 is d (late) on record, e (late) drawn"
+    other = replace(added("d"), entries=added("d").entries[1:])
+    assert first_difference(added("d"), other) == "version 1: document 1 is a (bm25) on record, b (dense) drawn"
+
+
+def test_what_a_hand_found_is_of_the_version_that_names_the_document() -> None:
+    """Both a and b were found by hand as well, a with the second version and b with the third."""
+    by_hand = (drew("manual", None),)
+    of = counted_pool(
+        "p1",
+        PoolEntry("a", drew("bm25", 1), by_hand),
+        PoolEntry("b", drew("bm25", 2), by_hand),
+        PoolEntry("z", drew("late", 1)),
+        methods=("bm25", "manual", "late"),
+        additions=(
+            Addition(2, "manual", None, ("a",), "why", "lead", "2031"),
+            Addition(3, "manual", None, ("b",), "why", "lead", "2031"),
+            Addition(4, "late", 1, ("z",), "why", "lead", "2031"),
+        ),
+    )
+    also = {
+        version: {entry.doc_id: len(entry.also) for entry in pool_in_version(of, version).entries}
+        for version in (1, 2, 3, 4)
+    }
+    assert also == {
+        1: {"a": 0, "b": 0}, 2: {"a": 1, "b": 0}, 3: {"a": 1, "b": 1}, 4: {"a": 1, "b": 1, "z": 0},
+    }  # fmt: skip

@@ -1,18 +1,21 @@
-"""Pools drawn by their designs, differences of their files from the database, and pools judged elsewhere."""
+"""Pools drawn by their designs, their files, differences of these from the database, and pools judged elsewhere."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.records import CITED, MANUAL, Addition, Draw, Paper, Pool, PoolEntry, Query, Ranking, ScoredDoc
+from annot.base.settings import Settings
 from annot.formats.input_files import ByColumn
 from annot.pools.admission import FILE, Admission, write_admissions
 from annot.pools.drawn_pools import (
     admitted_to,
     draw_pools,
     drawn_rankings,
-    facts_of,
     passed_over,
     put_judged_pools,
     recorded_pools,
@@ -23,6 +26,7 @@ from annot.pools.drawn_pools import (
 )
 from annot.pools.frozen_rankings import lines_of, refuse_other_corpus, write_rankings
 from annot.pools.pool_design import PoolDesign
+from annot.store.citations import MANIFEST as CITATIONS
 from annot.store.papers import PaperWriter
 from annot.store.pools import put_queries, read_pools, read_rankings_sha256, replace_pools
 from annot.study.workspace import Workspace
@@ -188,30 +192,6 @@ def test_an_imported_pool_with_an_addition_is_replayed_from_what_it_was(stored: 
     assert found.differences == {}
 
 
-def test_an_imported_pool_without_what_was_added_to_it_is_told(stored: Workspace) -> None:
-    added = replace(IMPORTED, additions=(Addition(2, MANUAL, None, ("h",), "why", None, None),))
-    recorded(stored, added)
-    write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
-    write_pools(stored, [*drawn().values(), added])
-    assert replay(stored, advance=quietly).differences == {"p9": "version 2: 1 documents on record, 2 drawn"}
-
-
-def test_what_was_added_to_an_imported_pool_is_drawn_anew_from_what_was_imported(stored: Workspace) -> None:
-    added = replace(
-        IMPORTED,
-        methods=("judged", "late"),
-        entries=(*IMPORTED.entries, PoolEntry("z", Draw("late", 1, 0.0, 2))),
-        additions=(replace(LATE, depth=1, documents=("z",)),),
-    )
-    recorded(stored, added)
-    write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
-    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "topics": ["p1", "p2", "p9"], "methods": {}}
-    write_rankings(stored, lines_of({"bm25": RANKINGS["bm25"], "late": {"p9": ranking("y")}}), facts=facts)
-    write_pools(stored, [*drawn().values(), added])
-    told = "version 2: document 2 is z (late) on record, y (late) drawn"
-    assert replay(stored, advance=quietly).differences == {"p9": told}
-
-
 def test_citations_that_came_and_went_are_counted_for_pools_that_draw_them(stored: Workspace) -> None:
     """p1 was drawn with a citation of d; p2 draws none."""
     recorded(stored)
@@ -275,20 +255,50 @@ def test_a_drawn_pool_stays_and_what_is_not_in_it_is_counted(stored: Workspace) 
         assert read_pools(session) == pools
 
 
-def test_a_method_with_one_new_document_reaches_its_quota_and_no_deeper() -> None:
-    def drew(method: str, rank: int | None) -> Draw:
-        return Draw(method, rank, None, None)
+@pytest.fixture
+def bare(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path, Settings())
 
-    entries = (
-        PoolEntry("a", drew("bm25", 1), (drew("dense", 3),)),
-        PoolEntry("b", drew("bm25", 2), (drew("dense", 1),)),
-    )
-    pool = Pool("p", "blocks", 2, 50, 1, ("bm25", "dense"), (), (), None, entries)
-    assert facts_of({"p": pool}).methods[0].alone == 1
-    deeper = replace(pool, entries=(*entries, PoolEntry("c", drew("dense", 4))))
-    assert facts_of({"p": deeper}).methods[0].alone == 0
-    other = replace(pool, topic_id="q", entries=(PoolEntry("a", drew("bm25", 5)),))
-    assert facts_of({"p": pool, "q": other}).methods[0].deepest == 5
-    # Without a quota and ranks, a method has come to nothing that it did not bring.
-    imported = replace(pool, per_method=None, entries=(PoolEntry("a", drew("bm25", None), (drew("dense", 1),)),))
-    assert facts_of({"p": imported}).methods[0].alone == 1
+
+def small_pool(paper_id: str, per_method: int) -> Pool:
+    entry = PoolEntry("d", Draw("bm25", 1, 0.5, 1))
+    return Pool(paper_id, "blocks", per_method, 50, 7, ("bm25",), (), (), None, (entry,))
+
+
+def manifest(bare: Workspace) -> dict[str, Any]:
+    return dict(json.loads((bare.pools / "manifest.json").read_text()))
+
+
+def test_each_pool_has_a_file_and_those_of_other_pools_go(bare: Workspace) -> None:
+    write_pools(bare, [small_pool("p1", 2), small_pool("10.1/x", 2)])
+    assert sorted(path.name for path in bare.query_pools.iterdir()) == ["10.1%2Fx.jsonl", "p1.jsonl"]
+    write_pools(bare, [small_pool("p1", 2)])
+    assert [path.name for path in bare.query_pools.iterdir()] == ["p1.jsonl"]
+    written = manifest(bare)
+    assert written["files"] == {"queries/p1.jsonl": sha256_of(bare.query_pools / "p1.jsonl")}
+    assert written["inputs"] == {}
+
+
+def test_what_all_pools_have_in_common_is_said_once(bare: Workspace) -> None:
+    write_pools(bare, [small_pool("p1", 2), small_pool("p2", 3), small_pool("p3", 2)])
+    facts = manifest(bare)
+    assert (facts["mode"], facts["ranking_depth"], facts["seed"]) == ("blocks", 50, 7)
+    assert facts["per_method"] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "named"), [(["now"], "now"), (["now", "older"], "older"), (["b", "now", "a"], "a"), ([None], None)]
+)
+def test_pools_from_before_citations_were_added_name_the_older_manifest(
+    bare: Workspace, recorded: list[str | None], named: str | None
+) -> None:
+    path = bare.corpus / CITATIONS
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    now = sha256_of(path)
+    told = [now if one == "now" else one for one in recorded]
+    write_admissions(bare, {f"p{at}": Admission((), (), one, {1: {}}) for at, one in enumerate(told)})
+    write_pools(bare, [small_pool("p0", 2)])
+    expected = now if named == "now" else named
+    assert manifest(bare)["inputs"] == ({f"corpus/{CITATIONS}": expected} if expected else {})
+    assert "admission.jsonl" in manifest(bare)["files"]

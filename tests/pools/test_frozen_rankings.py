@@ -1,7 +1,7 @@
-"""Rankings on disk: written, read back, joined with the old ones, and refused if they were changed."""
+"""Rankings on disk: written, read back, joined, refused if changed, and the papers that came after they were made."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,14 @@ from annot.pools.frozen_rankings import (
     method_settings,
     needed_topics,
     rank_corpus,
+    ranked_corpus,
     read_rankings,
     write_rankings,
 )
 from annot.pools.pool_design import PoolDesign
 from annot.ranking.submission import keep_imported
-from annot.store.papers import PaperWriter
-from annot.study.workspace import Workspace
+from annot.store.papers import PaperWriter, beginnings, corpus_sha256
+from annot.study.workspace import Workspace, write_manifest
 
 
 @pytest.fixture
@@ -57,22 +58,6 @@ def test_rankings_are_read_back_and_a_paper_without_one_has_none(ws: Workspace) 
     manifest = json.loads((ws.rankings / "manifest.json").read_text())
     assert manifest["inputs"] == {"corpus": "c1"}
     assert "corpus_sha256" not in manifest
-
-
-def test_a_method_that_found_nothing_for_any_topic_is_read_back(ws: Workspace) -> None:
-    written(ws, {"bm25": BM25, "title": {"p1": (), "p2": ()}}, **facts("p1", "p2", "p3", bm25={}, title={}))
-    assert (ws.rankings / "title.run").read_text() == ""
-    assert read_rankings(ws, {"title": ["p1", "p2"]}) == {"title": {"p1": (), "p2": ()}}
-    (ws.rankings / "bm25.run").write_text("")
-    with pytest.raises(InputError, match="SHA-256"):
-        read_rankings(ws, {"bm25": ["p1"]})
-
-
-def test_the_files_of_other_methods_go(ws: Workspace) -> None:
-    written(ws, {"bm25": BM25, "dense": BM25}, **facts("p1", "p2", "p3"))
-    written(ws, {"dense": BM25}, **facts("p1", "p2", "p3"))
-    assert list(lines_on_disk(ws)) == ["dense"]
-    assert lines_on_disk(ws)["dense"] == {"p1": "p1 Q0 a 1 0 dense\np1 Q0 b 2 -1 dense\n", "p2": "p2 Q0 c 1 0 dense\n"}
 
 
 def test_new_rankings_join_those_on_disk(ws: Workspace) -> None:
@@ -180,3 +165,70 @@ def test_rankings_that_were_imported_and_are_not_asked_for_play_no_part(ws: Work
     )
     assert rankings == {"mine": {"p1": ranking("a")}}
     assert told["methods"] == {"mine": {"imported": "minemine"}}
+
+
+def add(ws: Workspace, *names: str, **more: Any) -> str:
+    """Add papers in a file of their own; the hash of the corpus after that."""
+    with PaperWriter(ws.corpus) as writer:
+        for name in names:
+            writer.add(Paper(name, f"Title of {name}", (f"A sentence on {name}.", "Another."), **more))
+    return corpus_sha256(ws.corpus)
+
+
+def ranked(ws: Workspace, corpus: str, later: Mapping[str, str] | None = None) -> None:
+    """Rankings of that corpus, and of later ones by method."""
+    methods = {"bm25": {}, **{name: {"corpus_sha256": sha256} for name, sha256 in (later or {}).items()}}
+    facts = {"topics": [], "methods": methods}
+    write_manifest(ws.rankings / "manifest.json", files=[], inputs={"corpus": corpus}, facts=facts)
+
+
+def added(ws: Workspace) -> Sequence[str]:
+    return ranked_corpus(ws).added
+
+
+def test_the_papers_of_later_files_are_added(stored: Workspace) -> None:
+    first = add(stored, "p1", "p2")
+    ranked(stored, first)
+    assert added(stored) == ()
+    add(stored, "p3")
+    add(stored, "p4", "p5")
+    assert added(stored) == ("p3", "p4", "p5")
+    assert ranked_corpus(stored).ranked == first
+
+
+def test_a_method_that_was_added_later_has_ranked_what_came_before_it(stored: Workspace) -> None:
+    first, second, third = add(stored, "p1"), add(stored, "p2"), add(stored, "p3")
+    ranked(stored, first, {"lsa": second})
+    assert added(stored) == ("p3",)
+    ranked(stored, first, {"lsa": second, "specter": third})
+    assert added(stored) == ()
+
+
+def test_papers_that_came_after_passages_began_are_added_too(stored: Workspace) -> None:
+    first = add(stored, "p1")
+    add(stored, "d1.1", "d1.2", part_of="d1")
+    ranked(stored, first)
+    assert added(stored) == ("d1.1", "d1.2")
+
+
+def test_a_corpus_that_begins_with_other_papers_is_unknown(stored: Workspace) -> None:
+    first = add(stored, "p1", "p2")
+    ranked(stored, "1" * 64, {"lsa": first})
+    found = ranked_corpus(stored)
+    assert (found.unknown, found.added, found.current) == (("1" * 64,), (), first)
+
+
+def test_without_its_papers_or_with_a_damaged_file_every_ranked_corpus_is_unknown(stored: Workspace) -> None:
+    ranked(stored, "1" * 64)
+    assert ranked_corpus(stored).unknown == ("1" * 64,)
+    sha256 = add(stored, "p1")
+    ranked(stored, sha256)
+    (part,) = stored.corpus.glob("*.parquet")
+    part.write_bytes(part.read_bytes()[:-20])
+    assert ranked_corpus(stored).unknown == (sha256,)
+
+
+@pytest.mark.parametrize("passages", [False, True])
+def test_each_beginning_has_the_hash_that_the_corpus_had_then(stored: Workspace, passages: bool) -> None:
+    hashes = [add(stored, "p1"), add(stored, "p2", "p3", part_of="p" if passages else None), add(stored, "p4")]
+    assert list(beginnings(stored.corpus)) == list(zip(hashes, (1, 3, 4), strict=True))

@@ -1,21 +1,25 @@
-"""A corpus that grows after its pools were drawn: versions, and pools that draw from the new documents alone."""
+"""A corpus that grows or is corrected after its pools were drawn: versions, and pools of the new documents alone."""
 
 import json
 import shlex
 import subprocess
 import sys
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import CITED, GROWN, Pool, ScoredDoc
+from annot.base.records import GROWN, Paper, Pool
 from annot.corpus.versions import VersionWanted
 from annot.formats.trec import read_run
-from annot.pools import drawn_pools, frozen_rankings
+from annot.pools import chain, drawn_pools, frozen_rankings
+from annot.pools.frozen_rankings import ranked_corpus
 from annot.steps import corpus, pool
-from annot.store.papers import read_papers
+from annot.store import pools as stored_pools
+from annot.store.papers import corpus_sha256, paper_ids, read_papers
 from annot.store.people import read_assignments
 from annot.store.pools import read_corpus_versions, read_pools
 from annot.study.workspace import Workspace
@@ -98,7 +102,7 @@ def test_old_documents_stay_in_their_order_and_new_ones_have_two_ranks(second: W
         assert ranks == {doc_id: (ranking.index(doc_id) + 1, at) for at, doc_id in enumerate(among_new, start=1)}
 
 
-BY_WORDS = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200", "fabs_tfidfppmi200", "lsa")
+BY_WORDS = ("fabs_bm25", "fabs_tfidfcbow200", "fabs_tfidfppmi200", "lsa")
 
 
 def test_a_run_of_an_earlier_version_is_the_same_bytes_as_in_its_time(ws: Workspace) -> None:
@@ -115,7 +119,7 @@ def test_a_run_of_an_earlier_version_is_the_same_bytes_as_in_its_time(ws: Worksp
         assert ws.run_file(tag).read_bytes() != then[tag], tag
         assert ws.run_file(f"1/{tag}").read_bytes() == then[tag], tag
     # Vectors are kept, unless annot.toml says otherwise; `annot corpus show` says which version they are of.
-    by_vectors = BY_WORDS[2:5]
+    by_vectors = BY_WORDS[1:3]
     kept = {tag: facts_of_run(ws.run_file(tag))["word_vectors"]["sha256"] for tag in by_vectors}
     assert kept == {tag: trained[tag]["word_vectors"]["sha256"] for tag in by_vectors}
     assert (
@@ -227,26 +231,22 @@ def test_pools_on_record_are_not_drawn_in_another_way(second: Workspace) -> None
     assert not any(pool.additions for pool in pools_of(second).values())
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (("--version", "2028"), "--reason: found no words"),
-        (("--reason", "May"), "without --version"),
-        (("--version", "a/b", "--reason", "May"), "expected letters"),
-        (("--version", "2026", "--reason", "May"), "an earlier version"),
-        (("--version", "2028", "--first", "2025", "--reason", "May"), "the first version is called 2026"),
-        (("--version", "2027", "--reason", "May"), "pools were drawn from it"),
-        ((), "--version 2027 continues that version"),
-    ],
-)
-def test_a_version_that_cannot_be_is_refused_and_nothing_is_kept(
-    second: Workspace, words: tuple[str, ...], problem: str
-) -> None:
+REFUSED = {
+    "--version 2028": "--reason: found no words",
+    "--version a/b --reason May": "expected letters",
+    "--version 2026 --reason May": "an earlier version",
+    "--version 2027 --reason May": "pools were drawn from it",
+    "": "--version 2027 continues that version",
+}
+
+
+def test_a_version_that_cannot_be_is_refused_and_nothing_is_kept(second: Workspace) -> None:
     grow(second)
     six(second, ["late-1"])
     files = sorted(second.corpus.rglob("*"))
-    refused = annot("corpus", "add", "late-1.jsonl", *words, folder=second.root)
-    assert (refused.exit_code, problem in refused.message()) == (2, True), refused.stderr
+    for words, problem in REFUSED.items():
+        refused = annot("corpus", "add", "late-1.jsonl", *words.split(), folder=second.root)
+        assert (refused.exit_code, problem in refused.message()) == (2, True), refused.stderr
     assert sorted(second.corpus.rglob("*")) == files
     with second.reading() as session:
         assert [version.version for version in read_corpus_versions(session)] == ["2026", "2027"]
@@ -298,29 +298,6 @@ def test_without_pools_all_documents_are_of_the_first_version(tmp_path: Path) ->
         corpus.add(ws, [six(ws)], form=None, dry_run=False, advance=quietly, version=VersionWanted("2", None, "May"))
 
 
-def test_all_are_ranked_once_as_deep_as_enough_new_documents_usually_are() -> None:
-    """Of 900 documents the new ones are the last twenty of each ranking."""
-    order = [f"d{number:03}" for number in range(900)]
-    asked: list[tuple[tuple[str, ...], int]] = []
-
-    def rank(topics: list[str], depth: int) -> frozen_rankings.Rankings:
-        asked.append((tuple(topics), depth))
-        ranking = tuple(ScoredDoc(doc_id, 1 - at / 1000) for at, doc_id in enumerate(order))
-        return {"bm25": {topic_id: (ranking if topic_id == "q1" else ranking[::-1])[:depth] for topic_id in topics}}
-
-    new = frozen_rankings.NewDocuments("2", dict.fromkeys(("q1", "q2"), frozenset(order[-20:])), {"q1": ["d899"]})
-    found = frozen_rankings._new_ones(rank, new, 50, len(order))
-    assert asked == [(("q1", "q2"), 900)]
-    assert [(doc.doc_id, doc.rank) for doc in found["bm25"]["q1"]] == [(f"d{at}", at + 1) for at in range(880, 900)]
-    assert [doc.rank for doc in found["bm25"]["q2"]] == list(range(1, 21))
-    asked.clear()
-    fewer = frozen_rankings._new_ones(rank, new, 10, len(order))
-    assert asked == [(("q1", "q2"), 540), (("q1",), 2160)]
-    assert fewer["bm25"] == {name: docs[:10] for name, docs in found["bm25"].items()}
-    named, settings = new.named(found, {"bm25": {"k1": 1.5}}, imported=())
-    assert sorted(named) == sorted(settings) == ["2/bm25", f"2/{CITED}"]
-
-
 def test_pools_from_a_file_say_how_they_grow_by_a_method_or_by_a_second_file(tmp_path: Path) -> None:
     annot_done("init", "study", "--kind", "questions", folder=tmp_path)
     ws = Workspace.open(tmp_path / "study")
@@ -363,3 +340,88 @@ def test_pools_from_a_file_say_how_they_grow_by_a_method_or_by_a_second_file(tmp
         for name in ("qrels-1.txt", "qrels.txt")
     ] == [["d0", "d1"], ["d0", "d1", "d2", "d3"]]
     annot_done("check", "pools", folder=other.root)
+
+
+def put(ws: Workspace, paper: Paper, *, corrected: str | None = None, **changes: object) -> corpus.AddedPapers:
+    record = {name: value for name, value in asdict(paper).items() if name not in ("sentences", "labels", "part_of")}
+    file = ws.root / "one.jsonl"
+    file.write_text(json.dumps(record | {"abstract": list(paper.sentences)} | changes) + "\n", encoding="utf-8")
+    return corpus.add(ws, [file], form=None, dry_run=False, advance=quietly, corrected=corrected)
+
+
+def test_pools_stay_and_only_the_correction_is_told(tmp_path: Path) -> None:
+    ws = copied(DEMO, "pooled", tmp_path / "study")
+    first, second = list(read_papers(ws.corpus))[3:5]
+    pools = {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")}
+    ranked = corpus_sha256(ws.corpus)
+    put(ws, first, corrected="erratum", title="Corrected once")
+    put(ws, second, corrected="erratum", title="Corrected, too")
+    put(ws, first, corrected="another erratum", title="Corrected twice")
+    found = ranked_corpus(ws)
+    assert (found.corrected, found.unknown, found.added) == (tuple(sorted([first.paper_id, second.paper_id])), (), ())
+    assert found.ranked == ranked != corpus_sha256(ws.corpus)
+    put(
+        ws, Paper("new-1", "A paper that was added later", tuple(f"Sentence {at} of the new paper." for at in range(4)))
+    )
+    assert ranked_corpus(ws).added == ("new-1",)
+    with ws.reading() as session:
+        assert list(chain.link_faults(ws, session, chain.CORPUS)) == []
+    assert {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")} == pools
+    assert drawn_pools.replay(ws, advance=quietly).differences == {}
+
+
+def test_a_correction_that_is_killed_is_finished_by_the_same_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annot.corpus import corpus_facts
+
+    ws = copied(DEMO, "pooled", tmp_path / "study")
+    chosen = list(read_papers(ws.corpus))[5]
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(corpus_facts, "replace_papers", killed)
+        with suppress(Killed):
+            put(ws, chosen, corrected="erratum", title="Corrected")
+    assert len(list(paper_ids(ws.corpus))) == len(set(paper_ids(ws.corpus)))
+    put(ws, chosen, corrected="erratum", title="Corrected")
+    assert list(read_papers(ws.corpus))[5].title == "Corrected"
+    with ws.reading() as session:
+        from annot.store.shown import read_versions
+
+        assert [one.why for one in read_versions(session, "text")["text", chosen.paper_id]] == [None, "erratum"]
+    assert ranked_corpus(ws).unknown == ()
+
+
+def test_a_new_query_gets_a_pool_from_the_corrected_corpus_and_the_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pools on record are judged, so they cannot be drawn again; a restored text is ranked as before."""
+    ws = copied(DEMO, "settled", tmp_path / "study")
+    with ws.reading() as session:
+        drawn = stored_pools.read_pools(session)
+    pooled = {entry.doc_id for pool in drawn.values() for entry in pool.entries}
+    papers = {paper.paper_id: paper for paper in read_papers(ws.corpus)}
+    new = next(name for name in papers if name not in {*drawn, *pooled})
+    put(ws, papers[sorted(pooled - drawn.keys())[0]], corrected="erratum", title="Corrected")
+    before = {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")}
+    annot_done("query", "add", new, "--facet", "method", folder=ws.root)
+    annot_done("pool", "--query", f"{new}-method", folder=ws.root)
+    after = {path.name: path.read_bytes() for path in ws.query_pools.glob("*.jsonl")}
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {f"{new}.jsonl"}
+    manifest = json.loads((ws.rankings / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["corpora"] == {new: corpus_sha256(ws.corpus)}
+    assert ranked_corpus(ws).unknown == ranked_corpus(ws).added == ()
+    assert annot("check", "pools", folder=ws.root).exit_code == 0
+    # Papers that were added without a version, as before 1.1, are another matter: no pool on record can hold them.
+    monkeypatch.setattr(corpus, "begin_version", lambda *_, **__: None)
+    put(ws, Paper("new-1", "A paper that was added later", tuple(f"Sentence {at} of it is here." for at in range(4))))
+    refused = annot("pool", "--query", f"{new}-method", folder=ws.root)
+    assert refused.exit_code == 2
+    assert "the corpus has changed since the other pools were drawn" in refused.stderr

@@ -18,7 +18,6 @@ from annot.pools.pooling import (
     number_of,
     probabilities,
     ranks_on_record,
-    refuse_zero,
     share_within,
 )
 
@@ -163,14 +162,3 @@ def test_a_rule_and_a_share_out_of_range_are_refused() -> None:
     for share in (0, -0.5, 1.01):
         with pytest.raises(InputError, match=f"share {share}"):
             probabilities({"q": pool_of(3)}, share=share, rule=RULE)
-
-
-def test_a_document_without_a_rank_that_comes_later_is_as_likely_as_one_beside_ranks() -> None:
-    pi = probabilities({"q": pool_of(20, unranked=1) | {"later": FrozenRank(None, 2)}}, share=0.3, rule=RULE)["q"]
-    assert pi["later"] == pi["u0"] == RULE.unranked
-
-
-def test_only_missing_judgements_that_count_as_grade_0_are_refused() -> None:
-    refuse_zero("drop")
-    with pytest.raises(InputError, match='found "zero"'):
-        refuse_zero("zero")

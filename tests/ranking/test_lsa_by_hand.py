@@ -1,6 +1,5 @@
 """Latent semantic analysis of a few words: how many dimensions there are, and where papers and queries lie."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -95,12 +94,6 @@ def test_a_whole_paper_as_a_query_lies_where_the_paper_lies() -> None:
     for at in range(len(TEXTS)):
         query = corpus.counts("abstract", "terms", np.array([at]))
         np.testing.assert_allclose(fold_in(query, idf, basis), rows[at], atol=1e-6)
-
-
-def test_the_basis_is_one_of_right_angles() -> None:
-    matrix = fitted(papers(*TEXTS, *TEXTS))[0].astype(float)
-    np.testing.assert_allclose(matrix.T @ matrix, np.eye(3), atol=1e-5)
-    assert math.isclose(float(np.linalg.norm(matrix)), math.sqrt(3), rel_tol=1e-5)
 
 
 def test_columns_that_span_less_become_zero() -> None:

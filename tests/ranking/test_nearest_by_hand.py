@@ -1,25 +1,23 @@
-"""Search in dense vectors on few rows: scores by their formulas, every cut of the rows, and the candidates."""
+"""Blocked search in dense vectors finds exactly what measuring every pair finds."""
 
+import hashlib
 import math
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from annot.base.array_files import strings_of
 from annot.base.errors import InputError
+from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import search as dense
 from annot.ranking import search as topk
-from annot.ranking.search import (
-    ROUNDING_STEP,
-    Metric,
-    Parts,
-    TopK,
-    best,
-    best_of_all,
-    dense_cosines,
-    negated_distances,
-    search,
-)
+from annot.ranking import vectors
+from annot.ranking.search import ROUNDING_STEP, Metric, Parts, TopK, best, dense_cosines, negated_distances, search
+from annot.ranking.vectors import Vectors, VectorsWriter
+from hypothesis import given
+from hypothesis import strategies as st
+from indexed import write_vectors
 
 ROWS = np.array([[3, 4], [0, 0], [0, 2], [6, 8], [0, -1], [-3, -4], [1, 0]], np.float32)
 IDS = strings_of("abcdefg")
@@ -110,25 +108,6 @@ def test_a_row_is_zero_if_every_number_of_it_is() -> None:
     assert dense._nonzero_rows(np.array([[0, 0], [0, 1], [1, 0], [-1, 2]])).tolist() == [False, True, True, True]
 
 
-NONE = np.zeros(1)
-
-
-def kept(top: TopK, error: float = 0.0) -> tuple[list[int], list[float]]:
-    ((rows, scores),) = top.candidates(error=np.array([error]))
-    return rows.tolist(), scores.tolist()
-
-
-def test_the_best_and_what_ties_with_them_are_kept_block_by_block() -> None:
-    top = TopK(np.array([2]), relative=1e-9)
-    for start, block in ((0, [1.0, 5.0]), (2, [3.0, 5.0]), (4, [4.0, -np.inf])):
-        top.push(start, np.array([block]), error=NONE)
-    assert kept(top) == ([1, 3], [5, 5])
-    fewer = TopK(np.array([9]), relative=1e-9)
-    fewer.push(7, np.array([[2.0, -np.inf, 1.0]]), error=NONE)
-    assert kept(fewer) == ([7, 9], [2, 1])
-    assert kept(TopK(np.array([1]), relative=1e-9)) == ([], [])
-
-
 def test_of_two_queries_each_keeps_its_own() -> None:
     top = TopK(np.array([1, 2]), relative=1e-9)
     top.push(0, np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 2.0]]), error=np.zeros(2))
@@ -138,42 +117,165 @@ def test_of_two_queries_each_keeps_its_own() -> None:
     assert top.least(error=np.array([0.25, 0.5])).tolist() == [1.75, 2.0]
 
 
-def test_as_many_more_stay_as_the_error_allows() -> None:
-    for error, rows in ((0.0, [0]), (1.0, [0, 1]), (2.5, [0, 1, 2])):
-        top = TopK(np.array([1]), relative=1e-9)
-        top.push(0, np.array([[5.0, 4.0, 2.5, 1.0]]), error=np.array([error]))
-        assert kept(top, error)[0] == rows
-
-
-def test_what_is_known_of_the_best_keeps_the_rest_out_at_once() -> None:
-    top = TopK(np.array([3]), relative=1e-9, least=np.array([4.0]))
-    top.push(0, np.array([[5.0, 4.0, 3.9]]), error=NONE)
-    assert kept(top)[0] == [0, 1]
-
-
-def test_candidates_of_several_runs_are_joined_and_the_least_is_told() -> None:
-    least = np.array([-np.inf])
-    parts = [
-        ([(np.array([0, 2]), np.array([5.0, 3.0]))], np.array([0.5])),
-        ([(np.array([4]), np.array([4.0]))], np.array([0.25])),
-        ([(np.array([6]), np.array([4.5]))], np.array([0.0])),
-    ]
-    told: list[float] = []
-
-    def watched() -> Any:
-        for part in parts:
-            yield part
-            told.append(float(least[0]))
-
-    (found,) = best_of_all(watched(), np.array([1]), relative=1e-9, least=least)
-    # The largest error so far holds for all.
-    assert found[0].tolist() == [0, 6]
-    assert told[-1] == 4.5
-
-
 def test_the_first_of_those_found_are_ranked_under_the_tie_rule() -> None:
     rows, scores = np.array([0, 3, 4]), np.array([1.0, 2.0, 1.0])
     assert rows_of(best(IDS, rows, scores, depth=9)) == "dae"
     assert rows_of(best(IDS, rows, scores, depth=2)) == "da"
     # Six digits: two numbers further apart than a hundred-thousandth, and a hundredth of that, are never one.
     assert pytest.approx(1.01e-5) == ROUNDING_STEP == topk.ROUNDING_STEP
+
+
+@given(
+    size=st.sampled_from([1e-9, 0.123456, 9.99999, -9.99999, 1.0, -1.0, 5e7]),
+    seed=st.integers(0, 10_000),
+    depth=st.integers(1, 30),
+    block=st.integers(1, 100),
+)
+def test_scores_that_round_to_the_same_digits_are_told_apart_by_id(
+    size: float, seed: int, depth: int, block: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    # Within three rounding steps of each other, so that many tie with the last place once rounded.
+    scores = size * (1 + 3e-6 * rng.random((2, 100)))
+    scores[0, rng.random(100) < 0.1] = -np.inf
+    ids = [str(number) for number in rng.permutation(100)]
+    none = np.zeros(2)
+    depths = np.array([depth, 5])
+    top, joined, informed = (TopK(depths, relative=ROUNDING_STEP) for _ in range(3))
+    for start in range(0, 100, block):
+        top.push(start, scores[:, start : start + block], error=none)
+        for whole, least in ((joined, None), (informed, informed.least(error=none))):
+            part = TopK(depths, relative=ROUNDING_STEP, least=least)
+            part.push(start, scores[:, start : start + block], error=none)
+            whole.join(part.candidates(error=none), error=none)
+    for query, wanted in enumerate((depth, 5)):
+        expected = ranked(
+            ScoredDoc(doc_id, score)
+            for doc_id, score in zip(ids, scores[query].tolist(), strict=True)
+            if score > -np.inf
+        )
+        for kept in (top, joined, informed):
+            assert best(strings_of(ids), *kept.candidates(error=none)[query], depth=wanted) == expected[:wanted]
+
+
+@given(seed=st.integers(0, 10_000), depth=st.integers(1, 30), block=st.integers(1, 60))
+def test_scores_with_an_error_keep_whatever_might_be_among_the_best(seed: int, depth: int, block: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = rng.random(200)
+    # The error grows from block to block, as that of longer and longer vectors does.
+    largest = np.repeat(0.1 * np.linspace(0.1, 1, -(-200 // block)), block)[:200]
+    seen = true + largest * rng.choice([-1, 1], 200)
+    top, informed = (TopK(np.array([depth]), relative=ROUNDING_STEP) for _ in range(2))
+    before = np.zeros(1)
+    for start in range(0, 200, block):
+        error = np.array([2 * largest[start]])
+        top.push(start, seen[None, start : start + block], error=error)
+        # Other rows, whose scores have an error of their own, are searched with what is known by then.
+        part = TopK(np.array([depth]), relative=ROUNDING_STEP, least=informed.least(error=before))
+        part.push(start, seen[None, start : start + block], error=error)
+        informed.join(part.candidates(error=error), error=error)
+        before = error
+    for whole in (top, informed):
+        (kept,) = whole.candidates(error=np.array([2 * largest[-1]]))
+        assert set(np.argsort(-true)[:depth]) <= set(kept[0].tolist())
+
+
+def test_a_score_exactly_as_far_below_as_two_may_be_tied_stays_and_one_further_below_goes() -> None:
+    top = TopK(np.array([1]), relative=0.25)
+    top.push(0, np.array([[8.0, 6.0, 5.75, 8.0]]), error=np.zeros(1))
+    ((rows, scores),) = top.candidates(error=np.zeros(1))
+    assert (rows.tolist(), scores.tolist()) == ([0, 1, 3], [8, 6, 8])
+    ((rows, _),) = top.candidates(error=np.array([0.25]))
+    assert rows.tolist() == [0, 1, 3], "what has gone does not come back"
+
+
+def brute_force(ids: list[str], matrix: np.ndarray, query: np.ndarray, metric: Metric, depth: int) -> Ranking:
+    rows, wanted = matrix.astype(np.float64), query.astype(np.float64)
+    scored = []
+    for doc_id, row in zip(ids, rows, strict=True):
+        if row.any() and wanted.any():
+            distance = float(np.linalg.norm(row - wanted))
+            cosine = float(row @ wanted / np.linalg.norm(row) / np.linalg.norm(wanted))
+            scored.append(ScoredDoc(doc_id, 0.0 - distance if metric == "l2" else cosine))
+    return ranked(scored)[:depth]
+
+
+@pytest.mark.parametrize("metric", get_args(Metric))
+@pytest.mark.parametrize("offset", [0.0, 50.0])
+def test_near_ties_that_single_precision_cannot_tell_apart(
+    metric: Metric, offset: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense, "BLOCK", 1000)
+    monkeypatch.setattr(dense, "ROOM", 500)
+    rng = np.random.default_rng(3)
+    base = rng.normal(size=64) + offset
+    # 3,000 rows whose distances to the query differ by far less than the error of a blocked product.
+    directions = rng.normal(size=(3000, 64))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    matrix = (base + directions * (1 + 1e-5 * rng.random((3000, 1)))).astype(np.float32)
+    queries = np.stack([base, base + directions[0]]).astype(np.float32)
+    ids = [f"d{number}" for number in rng.permutation(3000)]
+    found = search(matrix, strings_of(ids), queries, metric=metric, depths=np.array([40, 300]))
+    assert found[0] == brute_force(ids, matrix, queries[0], metric, 40)
+    assert found[1] == brute_force(ids, matrix, queries[1], metric, 300)
+
+
+def made(ids: tuple[str, ...] = ("a", "b", "c"), **facts: object) -> Vectors:
+    matrix = np.arange(2 * len(ids), dtype=np.float32).reshape(-1, 2) + 1
+    return Vectors(strings_of(ids), matrix, model="m", space="s", metric="l2", facts=facts)
+
+
+@pytest.mark.parametrize("metric", get_args(Metric))
+def test_half_precision_ranks_as_the_stored_numbers_do(tmp_path: Path, metric: Metric) -> None:
+    rng = np.random.default_rng(4)
+    matrix = rng.normal(size=(900, 24)).astype(np.float16)
+    matrix[100:140] = matrix[99]
+    matrix[200] = 0
+    ids = tuple(f"d{number}" for number in rng.permutation(900))
+    write_vectors(Vectors(strings_of(ids), matrix, model="m", space="s", metric=metric, facts={}), tmp_path / "v")
+    back = vectors.load(tmp_path / "v", hint="")
+    assert back.matrix.dtype == np.float16
+    assert np.array_equal(back.matrix, matrix)
+    asked = [ids[row] for row in (99, 0, 200, 7)]
+    found = vectors.nearest(
+        back, vectors.vectors_named(back, asked), corpus=strings_of(ids), depths=np.array([60, 900, 5, 20])
+    )
+    for paper_id, ranking, depth in zip(asked, found, (60, 900, 5, 20), strict=True):
+        assert ranking == brute_force(list(ids), matrix, matrix[ids.index(paper_id)], metric, depth)
+
+
+def test_rows_come_block_by_block_and_a_broken_writing_leaves_what_was_there(tmp_path: Path) -> None:
+    write_vectors(made(), tmp_path / "v")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "v").iterdir()}
+    (tmp_path / ".v.left-by-a-killed-one").mkdir()
+
+    def write(blocks: list[int]) -> None:
+        with VectorsWriter(tmp_path / "v", most=10**9, precision="float32") as writer:
+            writer.about = {"model": "n", "space": "s", "metric": "cosine"}
+            for block in blocks:
+                writer.add([f"{block}-{row}" for row in range(2)], np.full((2, 3), 1 / block))
+
+    with pytest.raises(ZeroDivisionError):
+        write([1, 0])
+    assert {path.name: path.read_bytes() for path in (tmp_path / "v").iterdir()} == before
+    write([1, 2, 3])
+    back = vectors.load(tmp_path / "v", hint="")
+    assert back.ids.to_pylist() == ["1-0", "1-1", "2-0", "2-1", "3-0", "3-1"]
+    files = {
+        name: hashlib.sha256((tmp_path / "v" / name).read_bytes()).hexdigest() for name in ("ids.txt", "vectors.npy")
+    }
+    assert back.facts == {"precision": "float32", "files": files}
+    assert np.array_equal(back.matrix, np.repeat(np.float32([[1], [1 / 2], [1 / 3]]), [2, 2, 2], axis=0) * np.ones(3))
+    assert [path.name for path in tmp_path.iterdir()] == ["v"]
+
+
+def test_vectors_rank_papers_of_the_corpus_only_and_need_the_query() -> None:
+    found = vectors.nearest(
+        made(), vectors.vectors_named(made(), ["b"]), corpus=strings_of(["b", "c", "z"]), depths=np.array([5])
+    )
+    assert [doc.doc_id for doc in found[0]] == ["b", "c"]
+    with pytest.raises(InputError) as caught:
+        vectors.nearest(
+            made(), vectors.vectors_named(made(), ["y", "a", "z"]), corpus=strings_of(["a"]), depths=np.array([5, 5, 5])
+        )
+    assert caught.value.faults == ("y: no vector", "z: no vector")

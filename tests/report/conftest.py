@@ -8,11 +8,6 @@ from demo_collection import demo_material
 
 
 @pytest.fixture(scope="module")
-def undrawn() -> None:
-    """Figures are looked at here."""
-
-
-@pytest.fixture(scope="module")
 def material() -> Material:
     return demo_material()
 

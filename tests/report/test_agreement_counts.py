@@ -8,16 +8,12 @@ from annot.base.names import OF_PAPERS
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import HEADLINE
-from annot.measuring.agreement.estimates import AgreementTable, _first_names, agreement_table
+from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement, whole
-from annot.publishing.report.tables import Figure, Table
+from annot.publishing.report.tables import Table
 
-GIVEN = {
-    "q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)],
-    "q2-aim": [(0, 0), (1, 1), (2, 3)],
-    "q3-way": [(0, 0), (0, 0)],
-}
+GIVEN = {"q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)], "q2-aim": [(0, 0), (1, 1), (2, 3)], "q3-way": [(0, 0), (0, 0)]}
 """The grades of two assessors, pair by pair: three of nine differ."""
 FINAL = {("q1-aim", "d1"): 2, ("q1-aim", "d3"): 1, ("q2-aim", "d2"): 2}
 """The second is a grade that neither gave."""
@@ -101,25 +97,6 @@ def test_a_headline_figure_of_fewer_queries_than_its_row_names_them() -> None:
     assert (alpha.after, percent.after) == ("(2 of 3 queries, 7 pairs)", "")
 
 
-def test_a_scale_in_two_has_names_and_commands_of_its_own() -> None:
-    found = agreement.headline(table("aim", binarised_at=2))
-    assert (found.name, found.command) == ("coefficients-2", "annot agreement --binarised-at 2")
-    whole = agreement.all_coefficients(table("aim"))
-    assert (whole.name, whole.command) == ("all-coefficients", "annot agreement --all")
-    split = table("aim", binarised_at=2)
-    assert [one.name for one in agreement.tables(split, all_statistics=False)] == ["coefficients-2"]
-    assert [one.name for one in agreement.tables(split, all_statistics=True)] == ["all-coefficients-2"]
-    assert len(list(agreement.tables(table("aim"), all_statistics=True))) == 2
-    printed = agreement.terminal(table("aim"), per_query=True, all_statistics=False)
-    assert [one.name for one in printed] == ["agreement", "coefficients", "adjudicated", "queries-agreement"]
-
-
-def test_each_query_has_a_row_before_and_after() -> None:
-    found = agreement.by_query(table("aim", "way"))
-    assert [row[:2] for row in found.rows] == [(name, when) for name in GIVEN for when in ("before", "after")]
-    assert [row[-1] for row in found.rows] == [4, 4, 3, 3, 2, 2]
-
-
 def test_reasons_of_adjudicators_are_counted_the_most_frequent_first() -> None:
     reasons = ["b", "a", "b", None, "c"]
     decisions = [SimpleNamespace(origin="adjudicated", reason=one) for one in reasons]
@@ -153,35 +130,6 @@ def test_versions_of_guidelines_have_the_figures_of_their_pairs() -> None:
     assert first[:6] == ["aim", 1, "2031-02-03", "", 2, 7]
     assert first[7:] == [pytest.approx(100 * (1 / 2 + 2 / 3) / 2), 2]
     assert second == ["way", 2, "2031-03-03", "clearer", 0, 0, None, None, 0]
-
-
-def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPatch) -> None:
-    points: dict[str, list[Any]] = {}
-
-    def keep(found: Any, *, limits: Any, unit: str, query: str) -> Any:
-        points.update(found)
-        assert limits == (0.667, 0.8)
-        return SimpleNamespace(on_page="")
-
-    monkeypatch.setattr(agreement.figures, "before_and_after", keep)
-    study: Any = SimpleNamespace(
-        words=OF_PAPERS,
-        agreement=table("aim", "way"),
-        outcome=SimpleNamespace(adjudications=range(3)),
-        **{"unjudgeable": 0, "open": 0, "incomplete": 0, "decisions": [], "level": 0.95},
-    )
-    monkeypatch.setattr(agreement, "sentences", lambda block, **values: (block,))
-    chapter = agreement.body(study)
-    assert {facet: len(of) for facet, of in points.items()} == {"aim": 2}
-    drawing = chapter.blocks[0]
-    assert isinstance(drawing, Figure)
-    assert "2" in drawing.description
-    assert "3" in drawing.description
-
-
-def test_of_many_queries_three_are_named() -> None:
-    assert _first_names(["q1", "q2", "q3"]) == "q1, q2, q3"
-    assert _first_names(["q1", "q2", "q3", "q4"]) == "q1, q2, q3 and 1 more"
 
 
 def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what_is_open() -> None:

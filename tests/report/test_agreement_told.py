@@ -66,19 +66,6 @@ def rows_of(shown: Table, *names: str) -> list[tuple[object, ...]]:
     return [row for row in shown.rows if row[: len(names)] == names]
 
 
-def test_every_table_says_which_summary_its_figures_are() -> None:
-    assert "medians over queries" in glance(MIXED).caption
-    assert "medians over queries" in headline(MIXED).caption
-    assert all_coefficients(MIXED).headings[3:5] == ("Median", "Mean")
-    assert all_coefficients(MIXED).headings[9] == "Pooled"
-
-
-def test_undefined_figure_is_a_dash() -> None:
-    ((*_, rho, _, _, percent),) = rows_of(headline(table(UNANIMOUS)), "together", "before")
-    assert str(rho) == "–"
-    assert str(percent) == "100"
-
-
 def test_no_cell_of_a_group_with_open_disputes_has_a_figure_after_adjudication() -> None:
     unsettled = table(judged("n", A, B), UNANIMOUS, settled=False)
     ((*_, rho, alpha, kappa, percent),) = rows_of(headline(unsettled), "together", "after")
@@ -146,15 +133,6 @@ def test_forced_zero_has_its_caveat_in_words() -> None:
     assert " with care on c: " in care
     two = describe(table(judged("two", [0, 1], [1, 1])), OF_PAPERS, per_query=False, every=False)
     assert "it rests on two pairs" in two
-
-
-def test_terminal_names_methods_level_and_policy() -> None:
-    shown = " ".join(describe(MIXED, OF_PAPERS, per_query=False, every=False).split())
-    assert "95% intervals with query papers as the sampling units (all facets of a paper together)" in shown
-    assert shown.index("Missing judgements (drop): ") > shown.index("The work of adjudication."), (
-        "tables first, then method"
-    )
-    assert "its pair keeps the other grades" in shown
 
 
 def test_only_the_wanted_coefficients_are_computed() -> None:

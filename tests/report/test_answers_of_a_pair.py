@@ -6,9 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.publishing.report import pages, tables
+from annot.publishing.report import pages
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.tables import Table
 from annot.steps.trace import ANSWERS, RUNS, TracedAnswer
 
 HEADINGS = ("given at", "person", "role", "revision", "grade", "seconds", "counts", "source", "remarks")
@@ -66,17 +65,7 @@ def test_the_chain_has_files_as_they_will_be_and_those_that_are_there(tmp_path: 
     ]
 
 
-@pytest.mark.parametrize(("numeric_from", "marks"), [(0, "rrr"), (1, "lrr"), (2, "llr"), (3, "lll")])
-def test_numbers_are_to_the_right_in_markdown(numeric_from: int, marks: str) -> None:
-    table = Table("t", "", ("a", "b", "c"), (), "", numeric_from=numeric_from)
-    assert pages._marks(table) == [{"l": "---", "r": "---:"}[mark] for mark in marks]
-
-
 def test_cells_of_markdown_are_on_one_line_with_bars_escaped() -> None:
     row = ("a|b\n c", None, True, Number(0.51234, COEFFICIENT))
     assert pages._texts(row, False) == ["a\\|b c", "–", "yes", "0.51"]
     assert pages._texts(row, True)[-1] == "0.5123"
-
-
-def test_what_is_typed_stands_as_code_and_other_marks_are_text() -> None:
-    assert tables.inline("run `annot <x>` & see") == "run <code>annot &lt;x&gt;</code> &amp; see"

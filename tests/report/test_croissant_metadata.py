@@ -152,16 +152,6 @@ def test_the_rai_fields_say_what_happened(material: Material, facts: CollectionF
     assert metadata.personal_sensitive_information == ["No."]
 
 
-@pytest.mark.parametrize("with_text", [True, False])
-def test_every_table_has_its_file_and_refers_to_columns_that_there_are(material: Material, with_text: bool) -> None:
-    files, tables = parts(material, with_text=with_text)
-    columns = [(table["name"], column) for table in tables for column in table["column"]]
-    assert {table["file"] for table in tables} <= files.keys()
-    assert {column["refers_to"] for _, column in columns if "refers_to" in column} <= {
-        f"{table}/{column['name']}" for table, column in columns
-    }
-
-
 def test_documents_that_were_left_out_are_called_so_where_topics_are_texts(
     facts: CollectionFacts, material: Material
 ) -> None:
@@ -191,28 +181,11 @@ def test_texts_under_a_licence_of_their_own_have_it_named(material: Material, fa
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("corpus.jsonl", "application/jsonlines"),
         ("data.v2/queries.jsonl", "application/jsonlines"),
         ("csv/qrels.tsv", "text/tab-separated-values"),
         ("LICENSE", "text/plain"),
-        ("jsonl/qrels", "text/plain"),
     ],
 )
 def test_a_file_has_the_format_of_its_ending(facts: CollectionFacts, path: str, kind: str) -> None:
     (found,) = json.loads(croissant(facts, files={path: b"four"}, tables=[], answers={}))["distribution"]
     assert (found["encodingFormat"], found["contentSize"], found["@id"]) == (kind, "4 B", path)
-
-
-def test_a_field_with_several_values_is_an_array_and_a_foreign_key_names_its_column(facts: CollectionFacts) -> None:
-    def field(**more: Any) -> dict[str, Any]:
-        column = {"name": "authors", "description": "Who wrote it.", "type": "sc:Text", **more}
-        corpus = {"name": "corpus", "file": "corpus.jsonl", "description": "Papers.", "key": [], "column": [column]}
-        (table,) = json.loads(croissant(facts, files={}, tables=[corpus], answers={}))["recordSet"]
-        (found,) = table["field"]
-        return dict(found)
-
-    assert field()["@id"] == "corpus/authors"
-    assert {"isArray", "arrayShape", "references"} & field().keys() == set()
-    several = field(several=True)
-    assert (several["isArray"], several["arrayShape"]) == (True, "-1")
-    assert field(refers_to="people/name")["references"] == {"field": {"@id": "people/name"}}

@@ -1,7 +1,7 @@
 """The dataset card: its header is the YAML that a hub expects, its body says what a user must know."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,15 +9,17 @@ import pytest
 import yaml
 from annot.base.errors import InputError
 from annot.base.records import Qrel, Query
+from annot.base.templating import harmless
 from annot.formats.beir import Fields, beir_paths
 from annot.publishing.release.collection_facts import CollectionFacts
-from annot.publishing.release.prose import ExamplePair, dataset_card, example_pairs, size_category
+from annot.publishing.release.prose import ExamplePair, dataset_card, datasheet_markdown, example_pairs
 from annot.publishing.terms import licence_named
 from annot_csfcube.files import Material
 from collection_facts import changed, demo_facts
 from demo_collection import demo_material
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 EXAMPLES = (ExamplePair("Of <b>bold</b> claims", "method", "A | B", 3), ExamplePair("Of bold claims", "method", "C", 0))
 
@@ -133,21 +135,6 @@ def test_the_body_carries_numbers_warnings_and_loading(facts: CollectionFacts) -
     assert card(facts) == text
 
 
-@pytest.mark.parametrize(
-    ("count", "category"),
-    [
-        (0, "n<1K"),
-        (999, "n<1K"),
-        (1000, "1K<n<10K"),
-        (99_999, "10K<n<100K"),
-        (800_000, "100K<n<1M"),
-        (81_000_000, "10M<n<100M"),
-    ],
-)
-def test_sizes_are_the_hubs_categories(count: int, category: str) -> None:
-    assert size_category(count) == category
-
-
 FACTS = demo_facts(demo_material())
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 
@@ -169,26 +156,6 @@ def test_a_grade_with_a_bar_in_its_name_stays_in_its_cell(facts: CollectionFacts
 def test_the_size_is_that_of_the_largest_table(facts: CollectionFacts) -> None:
     many = changed(facts, corpus=replace(facts.corpus, papers=12_000))
     assert header(card(many))["size_categories"] == ["10K<n<100K"]
-
-
-def test_it_begins_with_licence_size_graded_pairs_and_the_lines_that_load_it(facts: CollectionFacts) -> None:
-    body = card(facts).partition(f"\n# {facts.collection.title}\n")[2]
-    first, _, rest = body.partition("## Numbers")
-    order = [
-        "**Licence:** Judgements: [CC-BY-4.0](https://",
-        "**Size:** ",
-        "| query |",
-        "```python\nimport ir_datasets",
-    ]
-    assert sorted(order, key=first.index) == order
-    queries, pairs = facts.total("queries"), facts.total("pairs")
-    assert (
-        f"{queries} queries (a paper and one facet of it), {pairs} pairs with a final grade, 4 grades (0 Irr" in first
-    )
-    assert f"Near-identical), {facts.corpus.papers} papers." in first
-    assert "| Of &lt;b>bold&lt;/b> claims | method | A \\| B | 3 Near-identical |\n| Of bold" in first
-    assert "## Loading" not in rest
-    assert "| query |" not in card(facts, examples=())
 
 
 Q1, Q2 = (Query(f"p{at}-m", f"p{at}", "m", (1,)) for at in (1, 2))
@@ -220,3 +187,82 @@ def test_examples_are_the_highest_a_middle_and_the_lowest_grade_of_the_query_wit
 def test_examples_have_titles_where_texts_go_out_and_an_id_where_there_is_none() -> None:
     (found,) = example_pairs(qrels(Q1, 2), (Q1, Q2), {"p1": "One", "d0": ""}, {})
     assert found == ExamplePair("One", "m", "d0", 2)
+
+
+HOSTILE = (
+    "<script>alert(1)</script> <img src=x onerror=alert(1)> ![spy](https://spy.example/p.png) "
+    "[run](javascript:alert(1)) [on](JaVa&#83;cript:alert(1)) [d](data:text/html,x) [kept](https://example.org)"
+)
+
+
+FILES_OF_A_RELEASE = {
+    *("DATASHEET.md", "datasheet.html", "report.html", "report.md", "report.tex", "agreement.json", "decisions.jsonl"),
+    *("qrels.txt", "query_papers.tsv", "judgements.jsonl", "croissant.json", "SHA256SUMS"),
+}
+
+
+def inert(markdown: str, *, beside: Collection[str] = ()) -> bool:
+    """As CommonMark reads it: no raw HTML, no image, and every link to a web page, a mailbox or a place on the page.
+
+    beside: files that are linked as well.
+    """
+    markdown_it = MarkdownIt("commonmark")
+    for token in markdown_it.parse(markdown):
+        for inner in token.children or []:
+            if inner.type in ("image", "html_inline"):
+                return False
+            target = inner.attrGet("href")
+            known = target is None or target in beside
+            if not known and not str(target).startswith(("https://", "http://", "mailto:", "#")):
+                return False
+        if token.type == "html_block":
+            return False
+    return True
+
+
+def test_settings_and_answers_are_text_in_card_and_datasheet(facts: CollectionFacts) -> None:
+    fields = dict.fromkeys(("title", "description", "url", "version"), HOSTILE)
+    fields["citation"] = f"@misc{{x,\n  title = {{```\n{HOSTILE}\n}}\n}}"
+    named = changed(facts, collection=facts.collection.model_copy(update={**fields, "creators": (HOSTILE,)}))
+    sheet = datasheet_markdown(named, {"uses.tasks": f"{HOSTILE}\n\n[ref]: javascript:alert(2)"}, overrides=None)
+    body = card(named).split("---\n", 2)[2]
+    assert inert(sheet)
+    assert inert(body, beside=FILES_OF_A_RELEASE)
+    assert "[kept](https://example.org)" in sheet
+    assert header(card(named))["pretty_name"] == HOSTILE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[x](javascript:1)", r"[x\](javascript:1)", r"[x\\](javascript:1)", r"[x\\\](javascript:1)", "[x](\nvbs:1)"),
+        *("![x](https://e/p.png)", r"\![x](https://e/p.png)", r"\\![x](https://e/p.png)", r"!\[x](https://e/p.png)"),
+        *(
+            "[x]: javascript:1\n\n[x]",
+            "[x]:\njavascript:1\n\n[x]",
+            "<javascript:1>",
+            "[x](<javascript:1>)",
+            "<b>",
+            "<!--",
+        ),
+        *(
+            "[![x](https://e/p.png)](https://e)",
+            "[x]: java&#115;cript&colon;1\n\n[x]",
+            "<a\nhref=javascript:1>",
+            "<?x?>",
+        ),
+    ],
+)
+def test_no_way_of_writing_it_is_obeyed_and_twice_is_once(text: str) -> None:
+    assert inert(harmless(text))
+    assert harmless(harmless(text)) == harmless(text)
+
+
+def test_plain_markdown_stays_as_it_is() -> None:
+    plain = "a < b, *so* [1] we see [here](https://example.org) and [there](#part); `x` | y\n\n- a list"
+    assert harmless(plain) == plain
+
+
+def test_the_card_is_valid_yaml_above_whatever_it_says(facts: CollectionFacts) -> None:
+    named = changed(facts, collection=facts.collection.model_copy(update={"title": 'a "b"\n---\n<c>'}))
+    assert yaml.safe_load(card(named).split("---\n", 2)[1])["pretty_name"] == 'a "b"\n---\n<c>'

@@ -1,21 +1,27 @@
 """The datasheet's questions and the file of answers: all of Gebru's and Bender's, kept as given, gaps found."""
 
+import re
 import tomllib
 from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.formats.corpora.sections import StructuredAbstracts
+from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import (
-    OpenQuestion,
     answer_sheet,
     ask,
-    describe_open,
+    datasheet_html,
+    datasheet_markdown,
     open_questions,
     parse_answers,
     questions,
     unanswered,
 )
+from annot_csfcube.files import Material
+from collection_facts import changed, demo_facts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,11 +53,6 @@ def test_a_new_sheet_holds_every_question_and_no_answer() -> None:
     assert all(question.text in sheet for question in questions())
     assert parse_answers(sheet, name="datasheet.toml") == {}
     assert sheet.count(' = ""\n') == len(questions())
-
-
-def test_a_commented_question_is_answered_by_taking_the_mark_away() -> None:
-    sheet = answer_sheet({}).replace('# funding = ""', 'funding = "Nobody."')
-    assert parse_answers(sheet, name="datasheet.toml") == {"motivation.funding": "Nobody."}
 
 
 answer_texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
@@ -115,23 +116,6 @@ def test_questions_about_people_need_no_answer_where_there_are_none(answer: str,
     assert about_people <= open_ids if needed else about_people.isdisjoint(open_ids)
 
 
-@pytest.mark.parametrize(
-    ("open_ones", "named"),
-    [
-        (["a.b"], "a.b"),
-        (["a.b", "c.d", "e.f"], "a.b, c.d and e.f"),
-        (["a.b", "c.d", "e.f", "g.h"], "a.b, c.d, e.f and 1 more"),
-        (["a.b", "c.d", "e.f", "g.h", "i.j"], "a.b, c.d, e.f and 2 more"),
-    ],
-)
-def test_three_open_questions_are_named_and_the_others_counted(open_ones: list[str], named: str) -> None:
-    (told,) = describe_open(tuple(OpenQuestion(one, "Why?") for one in open_ones))
-    assert named in told
-    assert f"{len(open_ones)} " in told
-    assert ("more" in told) is (len(open_ones) > 3)
-    assert describe_open(()) == ()
-
-
 def test_a_sheet_that_asks_everything_stays_as_people_left_it(tmp_path: Path) -> None:
     path = tmp_path / "datasheet.toml"
     assert ask(path, {}, topics=False) is True
@@ -149,20 +133,6 @@ def test_a_sheet_that_lacks_a_question_is_written_anew_with_its_answers(tmp_path
     assert path.read_text(encoding="utf-8") == answer_sheet(answers)
 
 
-def test_what_is_said_behind_a_question_follows_its_kind() -> None:
-    sheet = answer_sheet({"composition.people": "No."})
-    for question in questions():
-        (line,) = [one for one in sheet.split("\n") if one.startswith(f"# {question.text}")][:1]
-        said = {
-            "records": "(Answered from the records; your text is added.)",
-            "optional": "(Optional.)",
-            "prose": "(Not needed: the collection does not relate to people.)",
-        }[question.kind]
-        wanted = question.kind != "prose" or question.unless == "composition.people"
-        assert (f" {said}" == line[len(f"# {question.text}") :]) is wanted
-    assert "Not needed" not in answer_sheet({})
-
-
 def test_a_study_of_topics_is_asked_where_they_come_from_and_one_of_papers_is_not(tmp_path: Path) -> None:
     new = {question.id for question in questions(topics=True)} - {question.id for question in questions()}
     assert new == {"collection.topics"}
@@ -178,3 +148,132 @@ def test_a_study_of_topics_is_asked_where_they_come_from_and_one_of_papers_is_no
     # An answer stays one that is known when the last of the texts goes.
     assert parse_answers('[collection]\ntopics = "Ours."', name="datasheet.toml") == {"collection.topics": "Ours."}
     assert ask(path, {"collection.topics": "Ours."}, topics=False) is False
+
+
+NOT_NEEDED = "*Not needed: the collection does not relate to people.*"
+
+
+def part(markdown: str, question_id: str) -> str:
+    """What stands under a question."""
+    question = next(one for one in questions() if one.id == question_id)
+    section = markdown.split(f"\n## {question.section}\n")[1].split("\n## ")[0]
+    return section.split(f"### {question.text}\n")[1].split("\n### ")[0]
+
+
+def test_the_counts_are_those_of_the_records(material: Material, facts: CollectionFacts) -> None:
+    count = part(datasheet_markdown(facts, {}, overrides=None), "composition.count")
+    assert f"{len(material.papers)} papers (`annot corpus add`)" in count
+    assert f"{len(material.queries)} queries" in count
+    assert f"{len(material.decisions)} pairs with a final grade and {len(material.judgements)} judgements" in count
+    rows = [line.strip("| ").split(" | ") for line in count.splitlines() if line.startswith("| method")]
+    of_method = [one for one in material.decisions if one.query_id.endswith("-method")]
+    grades = [str(sum(one.grade == grade for one in of_method)) for grade in range(4)]
+    disputed = str(sum(one.origin == "adjudicated" for one in of_method))
+    assert rows[0][:8] == ["method", "6", str(len(of_method)), str(2 * len(of_method)), *grades]
+    assert rows[0][8] == disputed
+
+
+def test_labels_of_structured_abstracts_name_the_headings_that_gave_them(facts: CollectionFacts) -> None:
+    headings = (("PRACTICE", "", 2), ("METHODS", "method", 9), ("<B>|SETTING", "method", 3), ("AIM", "objective", 8))
+    made = changed(facts, structured=StructuredAbstracts(9, 2, headings))
+    markdown = datasheet_markdown(made, {}, overrides=None)
+    told = " ".join(part(markdown, "composition.content").split())
+    assert "In 7 papers, as added, the source has sections" in told
+    assert "method = METHODS, " in told
+    assert "; objective = AIM." in told
+    assert "PRACTICE" not in told
+    assert "<B>" not in datasheet_html(made, markdown, overrides=None)
+    assert "has sections" not in datasheet_markdown(facts, {}, overrides=None)
+
+
+def test_a_figure_has_its_interval_and_n_or_the_reason_why_there_is_none(facts: CollectionFacts) -> None:
+    errors = part(datasheet_markdown(facts, {}, overrides=None), "composition.errors")
+    assert "| method | before | Krippendorff's alpha (ordinal) | 0.26 [0.20, 0.31] | 5 | 100 |" in errors
+    assert "| all facets | after | Cohen's kappa | undefined: one grade only | 0 | 0 |" in errors
+    assert "(`annot agreement --missing drop`)" in errors
+    assert "- 3 judgements not counted: by another account than the planned one" in errors
+
+
+def test_answers_stand_under_their_questions_and_gaps_are_counted(facts: CollectionFacts) -> None:
+    answers = {
+        "motivation.funding": "The Grant of Grants.",
+        "composition.people": "No.",
+        "composition.count": "More soon.",
+    }
+    text = datasheet_markdown(facts, answers, overrides=None)
+    assert "The Grant of Grants." in part(text, "motivation.funding")
+    at_the_end = text.split("\n## Not answered yet\n")[1].split("\n## ")[0]
+    purpose = next(one for one in questions() if one.id == "motivation.purpose").text
+    assert f"- {purpose}" in at_the_end
+    assert purpose not in text.split("\n## Not answered yet\n")[0]
+    assert NOT_NEEDED in part(text, "collection.consent")
+    assert part(text, "composition.count").rstrip().endswith("More soon.")
+    assert at_the_end.count("\n- ") == len(unanswered(answers))
+    assert f"**{len(unanswered(answers))} questions are not answered yet;**" in at_the_end
+    full = {question.id: "Thus." for question in questions()}
+    text = datasheet_markdown(facts, full, overrides=None)
+    assert "not answered" not in text.lower()
+    assert all(f"### {question.text}" in text for question in questions())
+
+
+def test_without_texts_the_datasheet_says_so(material: Material) -> None:
+    text = datasheet_markdown(demo_facts(material, with_text=False), {}, overrides=None)
+    assert "Ids only" in part(text, "composition.content")
+    assert "must be fetched from their source" in part(text, "composition.external")
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.links: set[str | None] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.links.update(value for key, value in attrs if key in ("src", "href") or key.startswith("on"))
+
+
+def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: CollectionFacts) -> None:
+    hostile = '<script>alert(1)</script>\n\n<img src="https://evil.example/x.png" onerror="x()"> a < b & c'
+    named = changed(
+        facts, collection=facts.collection.model_copy(update={"title": "A <b>title</b>", "creators": ("<i>We</i>",)})
+    )
+    page = datasheet_html(named, datasheet_markdown(named, {"uses.tasks": hostile}, overrides=None), overrides=None)
+    tags = Tags()
+    tags.feed(page)
+    assert not {"script", "img", "iframe", "link", "b", "i"} & set(tags.names)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "a &lt; b &amp; c" in page
+    assert tags.names.count("h2") == 9
+    assert tags.names.count("table") == 4
+    contents = re.findall(r'<h2 id="([^"]+)"', page)
+    assert len(contents) == 9
+    assert tags.links == {"https://creativecommons.org/licenses/by/4.0/", *(f"#{one}" for one in contents)}
+
+
+class Addresses(HTMLParser):
+    """What a page links to, and what it would fetch."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attrs if name == "href"]
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "srcset", "background", "data")]
+
+
+def test_the_page_links_to_pages_and_mailboxes_alone_and_fetches_nothing(facts: CollectionFacts) -> None:
+    hostile = (
+        "[a](javascript:alert(1)) [b](JaVa&#83;cript:alert(1)) [c](data:text/html,x) [d][ref]\n"
+        "[e](\tjavascript:alert(1)) "
+        "[f](vbscript:x) ![g](https://spy.example/g.png) ![h][pic] ![pic]\n\n"
+        "[good](https://example.org/x) <lead@example.org> [part](#part)\n\n"
+        "[ref]: javascript:alert(2)\n[pic]: https://spy.example/pic.png"
+    )
+    page = Addresses(datasheet_html(facts, hostile, overrides=None))
+    assert page.fetched == []
+    assert {"https://example.org/x", "mailto:lead@example.org", "#part"} <= set(page.links)
+    assert all(link.startswith(("https://", "mailto:", "#")) for link in page.links)

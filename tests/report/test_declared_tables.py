@@ -6,17 +6,7 @@ import pytest
 from annot.base.names import OF_PAPERS
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.tables import (
-    Chapter,
-    Column,
-    Columns,
-    Figure,
-    Table,
-    columns_for,
-    data_of,
-    missing_figures,
-    table,
-)
+from annot.publishing.report.tables import Column, Table, columns_for, data_of, missing_figures, table
 
 BETWEEN = Interval(0.25, 0.75, 0.95, "jackknife")
 FIGURE = Number(0.512345, COEFFICIENT, BETWEEN)
@@ -73,19 +63,6 @@ def test_a_column_for_each_key_has_its_name_in_data() -> None:
     assert [one.heading for one in plain] == ["a"]
 
 
-def test_columns_alone_make_a_table_of_any_rows() -> None:
-    columns = Columns[int]([Column("N", lambda row: row)])
-    assert columns.of([3, 4]).rows == ((3,), (4,))
-    assert columns.of([], "x").name == "x"
-
-
-@pytest.mark.parametrize(
-    ("cells", "bracketed"), [([FIGURE], True), ([0.5, "a"], False), ([Number(0.5, COEFFICIENT)], False)]
-)
-def test_a_table_is_bracketed_where_a_figure_has_an_interval(cells: list[object], bracketed: bool) -> None:
-    assert Table("t", "", ("a",), (("x", *cells),), "").bracketed is bracketed
-
-
 @pytest.mark.parametrize(
     ("caption", "title", "below"),
     [
@@ -98,12 +75,6 @@ def test_the_first_sentence_is_the_title_and_the_rest_stands_below(
 ) -> None:
     found = Table("t", caption, (), (), "", notes=("n",))
     assert (found.title, found.below) == (title, below)
-
-
-def test_a_chapter_has_its_tables_without_its_figures() -> None:
-    one = Table("t", "", (), (), "")
-    assert one.numeric_from == 1
-    assert Chapter("c", "C", (), (one, Figure("", "", None, ""), one)).tables == (one, one)  # type: ignore[arg-type]
 
 
 def test_each_reason_is_said_once_with_what_it_is_a_reason_for() -> None:

@@ -22,6 +22,11 @@ def silently(_text: str) -> None:
 
 
 @pytest.fixture(scope="module")
+def undrawn() -> None:
+    """Figures are looked at here."""
+
+
+@pytest.fixture(scope="module")
 def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     recipe = Recipe(file=whole_way.demo_settings(), settings={}, labels="carried")
     ws = copied(recipe, "pooled", tmp_path_factory.mktemp("demonstration") / "study")

@@ -46,9 +46,8 @@ def test_before_and_after_goes_from_the_lowest_to_the_highest() -> None:
     }
     drawing = figures.before_and_after(points, limits=(0.667, 0.8), unit="alpha", query="query")
     figure, below = painted(drawing), painted(drawing, figures.PAGE)
-    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 2.7), (3.33, 2 * 1.7 + 0.4))
     assert drawing.rows[1] == {"facet": "aim", "query_id": "q1", "before": -0.2, "after": 0.4}
-    first, second = figure.axes
+    first = figure.axes[0]
     before, after = first.collections
     # Without a grade before comes first: after alone, at 0.
     assert [tuple(at) for at in before.get_offsets()] == [(1, -0.2), (2, 0.5), (3, 0.7)]
@@ -58,42 +57,24 @@ def test_before_and_after_goes_from_the_lowest_to_the_highest() -> None:
     assert lines(first)[:2] == [([0, 1], [0.667, 0.667]), ([0, 1], [0.8, 0.8])]
     assert lines(first)[2:] == [([1, 1], [-0.2, 0.4]), ([2, 2], [0.5, 0.9])]
     assert first.get_title(loc="left") == "aim, 4 queries"
-    assert first.get_ylim() == pytest.approx((-0.25, 1.04))
-    assert first.get_xlim() == pytest.approx((-0.7, 4.7))
-    assert second.get_xlim() == pytest.approx((-0.7, 6.7))
     assert [axes.get_ylabel() for axes in figure.axes] == ["alpha", ""]
     assert [axes.get_ylabel() for axes in below.axes] == ["alpha", "alpha"]
-    assert [axes.get_subplotspec().get_geometry()[:2] for axes in figure.axes] == [(1, 2), (1, 2)]
-    assert [axes.get_subplotspec().get_geometry()[:2] for axes in below.axes] == [(2, 1), (2, 1)]
     assert [text.get_text() for text in figure.legends[0].texts] == ["before adjudication", "after adjudication"]
-
-
-def test_figures_before_and_after_that_are_above_0_have_an_axis_from_0() -> None:
-    drawing = figures.before_and_after({"aim": [("q", 0.5, 0.9)], "way": []}, limits=(), unit="alpha", query="query")
-    assert [axes.get_ylim()[0] for axes in painted(drawing).axes] == pytest.approx([-0.05, -0.05])
 
 
 def test_bars_of_a_group_touch_around_its_place() -> None:
     values = {"aim": [number(0.5, 0.4, 0.6), number(None)], "way": [number(0.2), number(0.8, 0.7, 1.2)]}
     drawing = figures.grouped_bars(values, names=["no", "yes"], unit="%")
-    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
+    wide = painted(drawing)
     (axes,) = wide.axes
     bars = [(bar.get_x() + bar.get_width() / 2, bar.get_width(), bar.get_height()) for bar in axes.patches]
     expected = [(-0.21, 0.3948, 50), (0.79, 0.3948, 20), (0.21, 0.3948, 0), (1.21, 0.3948, 80)]
     assert bars == [pytest.approx(bar) for bar in expected]
     assert lines(axes) == [([-0.21] * 2, [40, 60]), ([pytest.approx(1.21)] * 2, [70, 100])]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["aim", "way"]
-    assert (wide.legends[0]._ncols, narrow.legends[0]._ncols) == (4, 2)
     colors = [to_hex(bar.get_facecolor()) for bar in axes.patches]
     assert colors[0] == colors[1] == to_hex(figures.LIGHTEST)
     assert colors[2] == colors[3] == to_hex(figures.DARKEST)
-
-
-def test_shades_go_from_light_to_dark_in_equal_steps() -> None:
-    assert figures.PLAIN.shades(1) == [figures.LIGHTEST]
-    first, middle, last = figures.PLAIN.shades(3)
-    assert (first, last) == (figures.LIGHTEST, pytest.approx(figures.DARKEST))
-    assert middle == pytest.approx([(a + b) / 2 for a, b in zip(figures.LIGHTEST, figures.DARKEST, strict=True)])
 
 
 def test_runs_have_their_dots_chance_a_band_and_pairs_a_square_below_the_better_one() -> None:
@@ -102,7 +83,6 @@ def test_runs_have_their_dots_chance_a_band_and_pairs_a_square_below_the_better_
     drawing = figures.runs(values, holds, chance=number(0.2, 0.1, 0.3), measure="NDCG")
     wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
     assert drawing.height == pytest.approx(3 * 0.23 + 2.0)
-    assert size(drawing, figures.PAGE) == (3.33, 2 * drawing.height - 0.6)
     assert [(row["run"], row["value"], row["better_than"]) for row in drawing.rows] == [
         ("good", 60, "none"), ("fair", 40, ""), ("none", None, ""), ("chance", 20, ""),
     ]  # fmt: skip
@@ -116,31 +96,17 @@ def test_runs_have_their_dots_chance_a_band_and_pairs_a_square_below_the_better_
     assert [tuple(at) for at in empty.get_offsets()] == [(1, 0), (2, 1)]
     assert (to_hex(full.get_facecolor()[0]), to_hex(empty.get_facecolor()[0])) == ("#0072b2", "#ffffff")
     assert axes.get_xlabel() == "NDCG, %"
-    assert axes.get_ylim() == beside.get_ylim() == pytest.approx((2.6, -0.6))
-    assert beside.get_xlim() == pytest.approx((-0.6, 2.6))
     assert not any(label.get_text() for label in beside.get_yticklabels())
     assert [label.get_text() for label in narrow.axes[1].get_yticklabels()] == [*values]
     assert [label.get_text() for label in axes.get_yticklabels()] == [*values]
     legend = ["random order", "significant", "may be chance"]
     assert [text.get_text() for text in wide.legends[0].texts] == legend
-    assert (wide.legends[0]._ncols, narrow.legends[0]._ncols) == (3, 2)
-    assert [one.get_subplotspec().get_geometry()[:2] for one in (axes, narrow.axes[0])] == [(1, 2), (2, 1)]
-
-
-def test_a_single_run_has_one_panel_and_chance_without_a_figure_no_line() -> None:
-    drawing = figures.runs({"good": number(0.6)}, {}, chance=number(None), measure="AP")
-    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
-    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 1.23), (3.33, 1.23))
-    assert [len(one.axes) for one in (wide, narrow)] == [1, 1]
-    assert lines(wide.axes[0]) == []
-    assert list(wide.axes[0].patches) == []
 
 
 def test_a_forest_has_a_line_at_nothing() -> None:
     severity = {"a1": Number(-0.3, COEFFICIENT, Interval(-0.5, -0.1, 0.95, "t"))}
     drawing = figures.forest(severity, unit="grades", zero=True)
     (axes,) = painted(drawing).axes
-    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 0.93), (3.33, 1.33))
     assert lines(axes) == [([0, 0], [0, 1]), ([-0.5, -0.1], [0, 0])]
     assert dots(axes) == [(-0.3, 0)]
 
@@ -149,24 +115,19 @@ def test_ranges_are_bars_in_percent_with_the_marks_of_each_kind() -> None:
     values = {"final": {"good": 0.6, "fair": 0.3}, "a1": {"fair": 0.35}}
     spans = {"good": (0.5, 0.7), "fair": None, "poor": (0.1, 0.15)}
     drawing = figures.ranges(values, spans, spanned="random assessors", unit="NDCG")
-    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
+    wide = painted(drawing)
     (axes,) = wide.axes
-    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 3 * 0.23 + 1.0), (3.33, 3 * 0.23 + 1.6))
     bars = [(bar.get_x(), bar.get_width(), bar.get_y() + bar.get_height() / 2) for bar in axes.patches]
     assert bars == [pytest.approx((50, 20, 0)), pytest.approx((10, 5, 2))]
     assert dots(axes) == [pytest.approx((60, 0)), pytest.approx((30, 1)), pytest.approx((35, 1))]
     assert [text.get_text() for text in wide.legends[0].texts] == ["final", "a1", "random assessors"]
-    assert axes.get_ylim() == pytest.approx((2.6, -0.6))
-    assert not axes.use_sticky_edges
-    assert (wide.legends[0]._ncols, narrow.legends[0]._ncols) == (4, 1)
 
 
 def test_stacked_bars_begin_where_the_last_part_ended_and_stripe_colours_that_come_again() -> None:
     order = [f"m{at}" for at in range(10)]
     drawing = figures.stacked_bars({"p1": {"m0": 2, "m1": 3, "m9": 1}, "p2": {"m1": 4}}, order=order, unit="documents")
-    wide, narrow = painted(drawing), painted(drawing, figures.PAGE)
+    wide = painted(drawing)
     (axes,) = wide.axes
-    assert (size(drawing), size(drawing, figures.PAGE)) == ((7.0, 2 * 0.23 + 1.2), (3.33, 2 * 0.23 + 1.6))
     bars = [(bar.get_x(), bar.get_width()) for bar in axes.patches]
     assert bars[:4] == [(0, 2), (0, 0), (2, 3), (0, 4)]
     assert bars[-2:] == [(5, 1), (4, 0)]
@@ -177,18 +138,6 @@ def test_stacked_bars_begin_where_the_last_part_ended_and_stripe_colours_that_co
         ((pytest.approx(6.06), "p1"), "6"),
         ((pytest.approx(4.06), "p2"), "4"),
     ]
-    assert axes.get_ylim() == pytest.approx((1.6, -0.6))
-    assert (wide.legends[0]._ncols, narrow.legends[0]._ncols) == (4, 2)
-
-
-def test_lines_have_their_points_and_those_of_counts_begin_at_0() -> None:
-    drawing = figures.lines({"training": [(0, 0.9), (10, 0.4)], "dev": [(10, 0.5)]}, across="step", up="loss")
-    (axes,) = painted(drawing).axes
-    assert lines(axes) == [([0, 10], [0.9, 0.4]), ([10], [0.5])]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("step", "loss")
-    assert drawing.rows[-1] == {"series": "dev", "step": 10, "loss": 0.5}
-    (axes,) = painted(figures.lines({"n": [(1, 5), (2, 9)]}, across="day", up="answers", steps=True)).axes
-    assert axes.get_ylim()[0] == 0
 
 
 def test_two_runs_are_sorted_by_their_difference_and_each_mark_leads_to_its_query() -> None:
@@ -289,7 +238,6 @@ def test_a_figure_for_a_notebook_is_the_same_drawing_in_black_on_white() -> None
     made = figures.runs(values, holds, chance=number(0.2, 0.1, 0.3), measure="NDCG").figure()
     axes, beside = made.axes
     assert dots(axes) == [(60, 0), (40, 1)]
-    assert tuple(made.get_size_inches()) == pytest.approx((7.0, 2 * 0.23 + 2.0))
     assert to_hex(made.get_facecolor()) == "#ffffff"
     (empty,) = [one for one in beside.collections if len(one.get_offsets())]
     assert to_hex(empty.get_facecolor()[0]) == "#ffffff"

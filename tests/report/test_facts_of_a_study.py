@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from annot.base.records import Decision, Qrel, Source
-from annot.base.stats.values import Undefined
 from annot.formats.trec import write_qrels
 from annot.publishing.report.study import Study
 
@@ -131,14 +130,3 @@ def test_one_run_can_be_measured_and_two_compared_once_the_grades_are_written(
     tmp_path: Path, qrels: str | None, runs: int, evaluation: str | None, effect: str | None
 ) -> None:
     assert missing(tmp_path, qrels=qrels, runs=runs) == (evaluation, effect)
-
-
-def test_what_is_missing_says_how_many_runs_a_measurement_needs(tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text(write_qrels(QRELS))
-    for folder, runs, part, needed in (("none", 0, "evaluated", "1 is"), ("one", 1, "effect", "2 are")):
-        (tmp_path / folder).mkdir()
-        for at in range(runs):
-            (tmp_path / folder / f"r{at}.run").write_text(f"q Q0 d1 1 2.0 r{at}\n")
-        found = getattr(study(SimpleNamespace(qrels=tmp_path / "qrels.txt", runs=tmp_path / folder)), part)
-        assert isinstance(found, Undefined)
-        assert f"at least {needed} needed" in found.reason

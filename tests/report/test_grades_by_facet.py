@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from annot.base.names import OF_PAPERS
 from annot.base.records import CITED, Decision, Draw, Judgement, Pool, PoolEntry, Query
-from annot.publishing.report import figures
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import collection
 from annot.publishing.report.tables import Chapter, Table
@@ -88,31 +87,6 @@ def test_each_facet_and_all_have_the_share_of_each_grade() -> None:
 def test_a_study_of_one_facet_has_no_line_for_all() -> None:
     of_aim = {pair: grade for pair, grade in FINAL.items() if pair[0].endswith("aim")}
     assert data(collection.final_grades(study(of_aim))) == [shares("aim", 2, [2, 1, 0, 2])]
-
-
-@pytest.mark.parametrize(("facets", "drawn"), [(("aim", "way"), ["aim", "way"]), (("aim",), ["aim"])])
-def test_the_figure_shows_facets_and_its_words_name_the_line_for_all(
-    facets: tuple[str, ...], drawn: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bars = {}
-
-    def keep(values: Any, *, names: Any, unit: str) -> figures.Drawing:
-        bars.update(values)
-        assert (names, unit) == (["0 no", "1 bit", "2 much", "3 same"], "% of pairs")
-        return figures.Drawing(lambda figure, on: None, 1, 1)
-
-    monkeypatch.setattr(figures, "grouped_bars", keep)
-    final = {pair: grade for pair, grade in FINAL.items() if pair[0].split("-")[1] in facets}
-    chapter = collection.grades_body(study(final))
-    assert list(bars) == drawn
-    assert "aim: no 40%" in chapter.blocks[0].description
-    assert ("together: no 43%" in chapter.blocks[0].description) == (len(facets) > 1)
-    assert (" grade: 43% " if len(facets) > 1 else " grade: 40% ") in chapter.paragraphs[0]
-
-
-def test_the_grades_of_one_query_are_a_table_and_no_drawing() -> None:
-    of_way = {pair: grade for pair, grade in FINAL.items() if pair[0].endswith("way")}
-    assert collection.grades_body(study(of_way)).blocks == (collection.final_grades(study(of_way)),)
 
 
 def test_in_a_sentence_a_share_without_a_useful_interval_is_the_share_alone() -> None:

@@ -45,18 +45,6 @@ def test_the_head_says_what_the_card_says() -> None:
     assert facts(citation=BIBTEX)["Cite as"] == BIBTEX
 
 
-def test_hours_say_which_answers_have_a_time() -> None:
-    every = facts(Work(12.345, 40, 40))["Hours of work"]
-    assert every == (
-        "About 12.3 for judging and adjudication, without breaks and training, "
-        "by the times recorded for all 40 answers."
-    )
-    some = facts(Work(12.345, 30, 1040))["Hours of work"]
-    assert some.endswith(
-        "by the times recorded for 30 of 1,040 answers; an answer without a time counts as its person's average."
-    )
-
-
 def answered(times: dict[str, list[float | None]]) -> tuple[Judgement, ...]:
     return tuple(
         Judgement("q", f"d{at}", name, 1, lead_time=time) for name, of in times.items() for at, time in enumerate(of)
@@ -64,20 +52,23 @@ def answered(times: dict[str, list[float | None]]) -> tuple[Judgement, ...]:
 
 
 def test_work_is_that_of_assessors_and_adjudicators_where_an_answer_without_a_time_is_an_average_one() -> None:
-    settled = {("q", "d0"): Adjudication("q", "d0", "j1", 1, "hidden", (), lead_time=360.0)}
+    settled = (
+        Adjudication("q", "d0", "j1", 1, "hidden", (), lead_time=360.0),
+        Adjudication("q", "d1", "j1", None, "hidden", (), cannot_judge="not readable", lead_time=180.0),
+    )
     given = (
         *answered({"a1": [30.0, 42.0, None], "a2": [72.0]}),
         Judgement("q", "d9", "a2", 1, flags=("other account",)),
     )
     snapshot: Any = SimpleNamespace(
-        outcome=SimpleNamespace(everything=given, adjudications=settled),
+        outcome=SimpleNamespace(everything=given, rulings=settled),
         ws=SimpleNamespace(settings=SimpleNamespace(forecast=SimpleNamespace(fence=3.0))),
     )
     hours, timed, answers = Study(snapshot).work
-    # a1: 30, 42 and an average 36 seconds; a2 72; j1 360.
-    assert hours == pytest.approx((30 + 42 + 36 + 72 + 360) / 3600)
-    assert (timed, answers) == (4, 5)
-    snapshot.outcome = SimpleNamespace(everything=answered({"a1": [None, 0.0]}), adjudications={})
+    # a1: 30, 42 and an average 36 seconds; a2 72; j1 360, and 180 for a pair that could not be judged.
+    assert hours == pytest.approx((30 + 42 + 36 + 72 + 360 + 180) / 3600)
+    assert (timed, answers) == (5, 6)
+    snapshot.outcome = SimpleNamespace(everything=answered({"a1": [None, 0.0]}), rulings=())
     assert isinstance(Study(snapshot).work.hours, Undefined)
 
 

@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from annot.publishing.report.pages import report_files
+from annot.publishing.report.study import Study
+from annot.steps import qrels
+from annot.study.snapshot import read_snapshot
 from command_line import annot_done
 from study_stages import copied
-from topic_study import BINARY, GRADED, UNTITLED, OfTopics
+from topic_study import BINARY, GRADED, TOPICS, UNTITLED, OfTopics
 
 OF_PAPERS = re.compile(r"facet|\bpapers?\b|abstract", re.I)
 
@@ -73,3 +77,45 @@ def test_the_datasheet_speaks_of_topics_and_has_no_column_of_facets(binary: Path
     assert "topics (title, description and narrative, judged as a whole)" in text
     assert "Where do the topics come from" in text
     assert "\n# topics = " in (binary / "datasheet.toml").read_text(encoding="utf-8")
+
+
+MORE_THAN_TEXTS = re.compile(
+    r"facet|(?<!as a )whole\b(?! (interval|order))|\bpapers?\b|abstract|sentence label|near-identical", re.I
+)
+"""What a study of texts has nothing of. An interval and an order may be whole, and a topic is judged as a whole."""
+OF_MORE_GRADES = re.compile(r"ordinal|quadratic|adjacent|within one|rho\b|AC2 also|or higher\b(?!\))", re.I)
+"""What says nothing on two grades; "grade 1 or higher" is the rule of relevance."""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The files of the report."""
+    ws = copied(OfTopics(scale=BINARY), "measured", tmp_path_factory.mktemp("reported") / "study")
+    qrels.write(ws, partial=False)
+    return report_files(Study(read_snapshot(ws)))
+
+
+def told(files: dict[str, str]) -> str:
+    """Everything that the report says but the paths of files."""
+    return re.sub(r"exports/query_papers\.tsv", "", files["report.md"])
+
+
+def test_it_speaks_of_topics_and_documents_and_of_no_facet(files: dict[str, str]) -> None:
+    text = told(files)
+    assert [text[found.start() - 60 : found.end() + 40] for found in MORE_THAN_TEXTS.finditer(text)] == []
+    assert "Each topic is judged as a whole. The corpus has 11 documents." in text
+
+
+def test_on_two_grades_nothing_is_said_of_more(files: dict[str, str]) -> None:
+    text = told(files)
+    assert [text[found.start() - 60 : found.end() + 40] for found in OF_MORE_GRADES.finditer(text)] == []
+    # By hand: of the first eight documents every other one is relevant, and the last two are, by the adjudicator.
+    assert re.search(r'40 pairs have a final grade: 40% .* are "Not relevant", 60% .* "Relevant"\.', text)
+    for topic in TOPICS:
+        assert f"| {topic.topic_id} | {topic.title} | 10 | 6 |" in text
+    assert "| Adjudication | Coefficient | Median |" in text
+    assert "Phi is computed for every two assessors" in text
+    assert "The chance term of AC1 also counts" in text
+    assert re.findall(r"^\| before \| (\D.*?) \|", text, re.M) == [
+        "Krippendorff's alpha", "Cohen's kappa", "Gwet's AC1", "Agreement, %", "Correlation (phi)"
+    ]  # fmt: skip

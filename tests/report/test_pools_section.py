@@ -1,17 +1,22 @@
 """What the report says of the pools."""
 
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from annot.base.names import OF_PAPERS
 from annot.base.records import CITED, Draw, Pool, PoolEntry, Query
 from annot.pools.drawn_pools import PoolOrigins
 from annot.publishing.report import figures
 from annot.publishing.report.sections.collection import _pools, _queries
-from annot.publishing.report.tables import Chapter, sentences
-from annot.store.citations import AddedFile
+from annot.publishing.report.tables import Chapter
+
+
+@pytest.fixture(scope="module")
+def undrawn() -> None:
+    """Figures are looked at here."""
+
 
 NOTHING = PoolOrigins(alike=0, groups=0, passed_over=None, citations=(), earlier=0, few_abstracts=())
 
@@ -56,26 +61,6 @@ def test_citations_stand_first_and_shares_are_of_all_documents() -> None:
     assert shown == [(CITED, 1, "25%"), ("abs", 1, "25%"), ("bm25", 2, "50%")]
 
 
-def test_citations_that_came_with_papers_are_told_apart_from_those_of_other_files() -> None:
-    came = (AddedFile("a.xml and 1 other file", None, 1200), AddedFile("b.xml", None, 1))
-    added = AddedFile("edges.csv", "ab" * 32, 2)
-    told = " ".join(
-        sentences("collection.origins", words=OF_PAPERS, origins=replace(NOTHING, citations=(*came, added)))
-    )
-    assert told == (
-        "Citations came with the papers from `a.xml and 1 other file` (1,200 citations by papers of the corpus); "
-        "`b.xml` (1 citation by papers of the corpus). Further citations, besides those that came with the papers, "
-        "were added from `edges.csv` (2 citations by papers of the corpus, SHA-256 abababababab…)."
-    )
-    alone = " ".join(sentences("collection.origins", words=OF_PAPERS, origins=replace(NOTHING, citations=came)))
-    assert "Further" not in alone
-
-
-def test_a_single_pool_is_not_drawn_and_two_are() -> None:
-    one, two = pool("p1", 1, 2), pool("p2", 1)
-    assert [len(chapter(*given).blocks) for given in ((one,), (one, two))] == [1, 2]
-
-
 def test_pools_without_a_document_have_no_share() -> None:
     (table,) = chapter(pool("p1")).tables
     assert {str(row[2]) for row in table.rows} == {"–"}
@@ -93,8 +78,3 @@ def test_queries_are_counted_by_facet_and_a_facet_without_one_has_no_row() -> No
     assert table.headings == ("Facet", "Sentence labels", "Queries")
     assert table.rows == (("aim", "objective, background", 2), ("way", "method", 1))
     assert table.numeric_from == 2
-
-
-def test_labels_are_shown_only_where_a_query_has_sentences() -> None:
-    table = _queries(studied({"aim": ("objective",)}, Query("q2", "p1", "aim", ())))
-    assert (table.headings, table.rows) == (("Facet", "Queries"), (("aim", 1),))

@@ -1,14 +1,22 @@
 """Checksums and the search for leaks: what is planted is found however it is written, and clean text stays clean."""
 
+import hashlib
+import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
+from annot.formats.beir import beir_paths, fields_of, module_name, write_beir, write_irds
+from annot.formats.trec import write_qrels
 from annot.publishing.release.leaks import Secret, addresses, leaks
+from annot.publishing.release.prose import croissant, dataset_card, datasheet_html, datasheet_markdown, release_tables
 from annot.publishing.release.released_files import bundle
-from annot_demo.simulated_people import corpus_text
+from annot_csfcube.files import Material, write_csfcube
+from collection_facts import demo_facts
+from demo_collection import demo_material, demo_qrels
 
 NAME = ("name", "Zoë van der Plánt")
 MAIL = ("e-mail", "zoe.plant+ls@Uni-Example.edu")
@@ -79,12 +87,115 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
     assert found(text) == set()
 
 
-def test_the_demo_corpus_is_clean() -> None:
-    assert leaks({"corpus.jsonl": corpus_text().encode()}, SECRETS, allowed=()) == ()
-
-
 def test_real_abstracts_raise_nothing_but_the_addresses_printed_in_them(shared: Path) -> None:
     content = (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").read_bytes()
     public = addresses([content.decode()])
     assert 1 <= len(public) <= 20
     assert leaks({"x": content}, SECRETS, allowed=public) == ()
+
+
+CONTACT = "help@collection.example"
+OF_PEOPLE = (
+    ("e-mail", "ada.planter@judges.example"),
+    ("e-mail", "jo@judges.example"),
+    ("name", "Ada Planter"),
+    ("token", "0123456789abcdef0123456789abcdef01234567"),
+    ("studio id", "4711"),
+    ("studio address", "http://studio.judges.example:8080"),
+)
+
+
+def whole(material: Material) -> dict[str, bytes]:
+    """Every part that is written here, with the raw judgements in the order in which `material` has them."""
+    facts = demo_facts(material)
+    beir = beir_paths("beir/", with_text=True, worded=True)
+    fields = fields_of(material.papers, material.queries, {}, with_text=True)
+    qrels = demo_qrels(material)
+    files = write_beir(
+        papers=material.papers,
+        queries=material.queries,
+        texts={},
+        qrels=qrels,
+        pools=material.pools,
+        judged={},
+        folder="beir/",
+        with_text=True,
+    )
+    files |= write_csfcube(material, folder="csfcube/", with_text=True)
+    rows = [
+        {"query_id": one.query_id, "doc_id": one.doc_id, "assessor": one.assessor, "comment": one.comment}
+        for one in material.judgements
+    ]
+    sheet = datasheet_markdown(facts, {"maintenance.contact": CONTACT}, overrides=None)
+    module = write_irds(
+        facts.collection,
+        fields=fields,
+        files=beir,
+        docs_sha256=hashlib.sha256(files[beir.corpus]).hexdigest(),
+        with_text=True,
+        facets=[facet["facet"] for facet in facts.facets],
+        grades=facts.grades,
+    )
+    texts = {
+        "qrels.txt": write_qrels(qrels),
+        "judgements.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "DATASHEET.md": sheet,
+        "datasheet.html": datasheet_html(facts, sheet, overrides=None),
+        "README.md": dataset_card(facts, beir=beir, fields=fields, examples=(), holds={"csfcube"}, overrides=None),
+        f"{module_name(facts.collection.name)}.py": module,
+    }
+    files |= {path: text.encode() for path, text in texts.items()}
+    paths = {path for path in files if not path.startswith("csfcube/")}
+    tables = [table for table in release_tables(beir, with_text=True, fields=fields) if table["file"] in paths]
+    files["croissant.json"] = croissant(facts, files=files, tables=tables, answers={}).encode()
+    return bundle(files)
+
+
+def test_it_is_rebuilt_byte_for_byte_from_records_in_any_order(material: Material) -> None:
+    turned = replace(
+        material,
+        papers=material.papers[::-1],
+        pools=material.pools[::-1],
+        judgements=material.judgements[::-1],
+        decisions=material.decisions[::-1],
+    )
+    one, other = whole(material), whole(turned)
+    # The raw judgements follow the order given, and so do the files with their checksum.
+    assert {path for path in one if one[path] != other[path]} == {"judgements.jsonl", "croissant.json", "SHA256SUMS"}
+    assert whole(demo_material()) == one
+
+
+def test_nothing_of_the_people_and_the_server_is_in_it(material: Material) -> None:
+    assert leaks(whole(material), OF_PEOPLE, allowed={CONTACT}) == ()
+
+
+def test_the_contact_address_is_a_finding_until_it_is_allowed(material: Material) -> None:
+    findings = leaks(whole(material), OF_PEOPLE, allowed=())
+    assert {(finding.path, finding.what) for finding in findings} == {
+        ("DATASHEET.md", "an e-mail address"),
+        ("datasheet.html", "an e-mail address"),
+    }
+
+
+SLIPPED = {
+    "ask ada.planter@JUDGES.example": "a known e-mail",
+    "Planter, Ada told me": "a known name",
+    "token 0123456789ABCDEF0123456789abcdef01234567": "a known token",
+    "see STUDIO.judges.example:8080/projects/2": "a known studio address",
+    "task_id: 4711": "a known studio id",
+}
+
+
+def test_what_assessors_let_slip_in_comments_is_found(material: Material) -> None:
+    told = [replace(one, comment=comment) for one, comment in zip(material.judgements, SLIPPED, strict=False)]
+    findings = [
+        one
+        for one in leaks(
+            whole(replace(material, judgements=(*told, *material.judgements[len(told) :]))),
+            OF_PEOPLE,
+            allowed={CONTACT},
+        )
+        if one.path == "judgements.jsonl"
+    ]
+    assert {*enumerate(SLIPPED.values(), 1)} <= {(one.line, one.what) for one in findings}
+    assert not any(one.shown and one.shown in comment for one in findings for comment in SLIPPED)

@@ -16,6 +16,11 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
+def undrawn() -> None:
+    """Figures are looked at here."""
+
+
+@pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Judged, settled and measured, with four runs and three query papers."""
     ws = copied(published(3), "measured", tmp_path_factory.mktemp("page") / "study")

@@ -10,15 +10,7 @@ from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import sentence
-from annot.publishing.report.verdict import (
-    OrderChanges,
-    best,
-    figure,
-    lines_of_all_queries,
-    reliability,
-    robustness,
-    tau,
-)
+from annot.publishing.report.verdict import best, figure, lines_of_all_queries, reliability, robustness
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]
@@ -119,27 +111,6 @@ def test_it_hardly_matters_who_judges_if_significant_differences_the_order_and_t
     assert robustness(found, HELD, judged_twice=1) == verdict
 
 
-def test_what_changes_is_named_with_whose_grades_change_it() -> None:
-    second = by_first(["r1", "r0", *RUNS[2:]], tau=0.7, swaps=2, name="B")
-    found = OrderChanges(effect(places=(1, 4), tau_range=(0.64, 0.95), comparisons=[by_first(NINTH), second]))
-    assert (found.best, found.lowest_tau, found.lowest_place) == ("r0", 0.64, 9)
-    assert found.places == [("A", 9), ("B", 2)]
-    assert found.taus == [("A", 0.95), ("B", 0.7)]
-    assert found.reversals == [("B", 2)]
-    words = sentence("effect.changes", changes=found, **values_of(effect(places=(1, 4))))
-    assert "r0, the best run by the final grades, is between places 1 and 4 of 10" in words
-    assert "on place 9 by the first assessor of each pair, on place 2 by the second assessor of each pair." in words
-    assert "The grades of the second assessor of each pair reverse 2 significant differences." in words
-    assert "stays first in the middle 95% of the choices." in sentence(
-        "effect.changes", changes=OrderChanges(effect()), **values_of(effect())
-    )
-
-
-def values_of(found: Any) -> dict[str, Any]:
-    found.runs = RUNS
-    return {"effect": found, "tau": tau(found)}
-
-
 def test_without_a_pair_judged_twice_or_a_difference_that_holds_nothing_is_said_of_assessors() -> None:
     with_swap = 0
     held: Any = SimpleNamespace(comparisons=[SimpleNamespace(holds=False), SimpleNamespace(holds=True)])
@@ -148,28 +119,6 @@ def test_without_a_pair_judged_twice_or_a_difference_that_holds_nothing_is_said_
     assert robustness(effect(with_swap), Undefined("no"), judged_twice=1) == "unknown"
     none: Any = SimpleNamespace(comparisons=[SimpleNamespace(holds=False)])
     assert robustness(effect(with_swap), none, judged_twice=1) == "untried"
-
-
-@pytest.mark.parametrize("found", [(0.9, 1.0), Undefined("one run")])
-def test_tau_has_the_middle_share_of_random_choices(found: object) -> None:
-    assert tau(effect(tau_range=found)).ends == (None if isinstance(found, Undefined) else found)
-    assert tau(effect()).value == 0.95
-
-
-def test_a_run_without_rivals_beats_none() -> None:
-    found = best(measured({"good": DOCS}, papers=3))
-    assert found is not None
-    verdict = found.verdict
-    assert (verdict.best, verdict.papers, verdict.pairs, verdict.smallest_p, verdict.detectable) == (
-        "good",
-        0,
-        0,
-        0.0,
-        None,
-    )
-    assert (verdict.worse, verdict.behind, verdict.as_good) == ((), (), ())
-    assert (found.runs, found.queries, found.too_few, found.certain) == (1, 6, True, True)
-    assert found.detectable.value is None
 
 
 @pytest.mark.parametrize(("papers", "too_few"), [(5, True), (6, False)])
@@ -181,6 +130,9 @@ def test_of_several_runs_the_best_is_compared_with_the_others(papers: int, too_f
     assert (found.figure.value, found.too_few) == (pytest.approx(100), too_few)
     assert found.like_chance == (("worst",) if papers > 5 else ()), "of five papers nothing can be shown"
     assert found.above_chance == (papers > 5)
+    # None of two runs with one score is ahead of the other, and further queries do not separate copies.
+    assert (found.tied, found.alike, "b best" in found.to_separate) == (("b best",), ("b best",), False)
+    assert sentence("runs.lead", best=found).startswith("a best and b best are ahead with the same score")
 
 
 def test_runs_on_one_facet_only_are_compared_on_that() -> None:

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from annot.base.names import OF_PAPERS
-from annot.base.stats.values import Estimate, Finish, Interval, Undefined
+from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
-from annot.publishing.report.cells import HOURS, Number, measured
-from annot.publishing.report.status_page import PersonProgress, _figure, _link, _missing, moment, tables
+from annot.publishing.report.status_page import PersonProgress, _link, moment, tables
 from annot.study.plain_pairs import states_of
 
 NOW = datetime(2031, 3, 14, 18, 0)
@@ -58,15 +57,6 @@ def test_a_project_has_a_link_if_it_is_on_the_web() -> None:
         assert link(address, 3) == project_url(address, 3)
 
 
-def test_figures_have_the_digits_of_their_interval() -> None:
-    wide = Estimate(5.234, Interval(4.8, 5.9, 0.95, "prediction"))
-    assert measured(wide, HOURS).parts(precise=False) == (_figure(wide, HOURS), "[4.8, 5.9]") == ("5.2", "[4.8, 5.9]")
-    assert measured(Estimate(5.234, NONE), HOURS).parts(precise=False) == ("5.2", "")
-    assert _figure(5.26, HOURS) == "5.3"
-    assert _missing(1.0, NONE, Undefined("later")) == "nothing yet"
-    assert _missing(1.0) == ""
-
-
 def look() -> Any:
     def forecast(name: str, time: object, end: object) -> Any:
         hours = Estimate(2.5, NONE)
@@ -91,19 +81,6 @@ def look() -> Any:
         ),
         settling=SimpleNamespace(hours=Estimate(0.5, NONE), cost=Estimate(NONE, NONE)),
     )
-
-
-def test_people_have_whole_seconds_and_the_shares_of_their_grades() -> None:
-    people, _, agreement, forecast = tables(look(), OF_PAPERS, all_queries=False)
-    assert [[str(cell) for cell in row] for row in people.rows] == [
-        ["a1", "5", "9", "75%", "25%", "1", "42", "12.3", "2.5", "2031-03-20"],
-        ["a2", "0", "9", "–", "–", "0", "–", "12.3", "2.5", "None"],
-    ]
-    assert agreement.rows == ()
-    assert [str(cell) for cell in forecast.rows[0]] == ["1.0", "2.5", "0.5", "–", "–", "–"]
-    seconds = people.records[0]["seconds_per_pair"]
-    assert isinstance(seconds, Number)
-    assert seconds.raw == 41.6
 
 
 def test_queries_under_way_are_those_begun_and_not_complete() -> None:

@@ -11,7 +11,6 @@ from annot.measuring.agreement.estimates import AgreementOfGradings
 from annot.publishing.report import commands
 from annot.publishing.report.cells import Number
 from annot.publishing.report.tables import Table
-from annot_systems.encoder_training import CURVE
 
 
 def printed(found: Table) -> list[list[str]]:
@@ -20,17 +19,6 @@ def printed(found: Table) -> list[list[str]]:
 
 def row(**values: object) -> Any:
     return SimpleNamespace(**values)
-
-
-def test_labels_have_their_share_of_all_sentences() -> None:
-    found = commands.labels(8).of([("method", 5), ("result", 3)])
-    assert found.headings == ("label", "sentences", "share")
-    assert printed(found) == [["method", "5", "62.5%"], ["result", "3", "37.5%"]]
-
-
-def test_scores_of_labels_have_three_digits() -> None:
-    score = row(precision=0.98765, recall=0.5, f1=None, support=7)
-    assert printed(commands.SCORES.of([("method", score)])) == [["method", "0.988", "0.500", "None", "7"]]
 
 
 @pytest.mark.parametrize(
@@ -42,25 +30,6 @@ def test_five_of_the_documents_that_were_added_are_printed_and_all_are_in_the_da
     assert found.headings == ("query paper", "documents", "added", "queries", "pool")
     assert printed(found) == [["p1", shown, str(n), "2", "30"]]
     assert found.records == ({"query_paper": "p1", "queries": 2, "added": n, "size": 30, "documents": " ".join(added)},)
-
-
-def test_versions_of_pools_have_their_day() -> None:
-    first = row(number=1, method="drawn", reason=None, made_by=None, made_at=None, depth=None, pools=3, documents=60)
-    second = row(
-        number=2,
-        method="bm25",
-        reason="new",
-        made_by="lead",
-        made_at="2031-02-03T04:05:06Z",
-        depth=20,
-        pools=2,
-        documents=7,
-    )
-    found = commands.VERSIONS.of([first, second])
-    assert found.headings == ("version", "method", "reason", "by", "on", "to depth", "pools", "added")
-    assert printed(found)[0] == ["1", "drawn", "", "", "", "None", "3", "60"]
-    assert printed(found)[1] == ["2", "bm25", "new", "lead", "2031-02-03", "20", "2", "7"]
-    assert found.numeric_from == 5
 
 
 def test_documents_of_a_pool_show_who_drew_them_and_who_also_had_them() -> None:
@@ -81,24 +50,6 @@ def test_documents_of_a_pool_show_who_drew_them_and_who_also_had_them() -> None:
     }
 
 
-def test_a_training_curve_prints_percent_and_digits() -> None:
-    points = [
-        row(step=12_000, learning_rate=0.000123, train_loss=None, dev_loss=0.51239, dev_accuracy=0.875),
-        row(step=1, learning_rate=0.001, train_loss=0.12345, dev_loss=0.5, dev_accuracy=1.0),
-    ]
-    assert printed(CURVE.of(points)) == [
-        ["12,000", "0.00012", "", "0.5124", "87.5%"],
-        ["1", "0.001", "0.1235", "0.5000", "100.0%"],
-    ]
-
-
-def test_a_person_without_a_grade_has_a_dash() -> None:
-    rows = [
-        row(query_id="q1", doc_id="d1", assessor="a1", counts=True, why="left", grade=grade) for grade in (None, 0, 2)
-    ]
-    assert [found[-1] for found in printed(commands.WITHDRAWN.of(rows))] == ["-", "0", "2"]
-
-
 def between() -> AgreementOfGradings:
     value = Estimate(0.5, Interval(0.4, 0.6, 0.95, "jackknife"))
     return AgreementOfGradings(
@@ -117,75 +68,3 @@ def test_agreement_with_gold_prints_three_coefficients_and_keeps_five() -> None:
     kappa = record["kappa"]
     assert isinstance(kappa, Number)
     assert kappa.rests_on == (("queries", 3), ("pairs", 12))
-
-
-def test_hidden_gold_has_the_same_figures() -> None:
-    found = commands.PROBED.of([row(assessor="a1", hidden=5, answered=4, agreement=between())])
-    assert found.headings == (
-        "assessor",
-        "hidden gold",
-        "answered",
-        "kappa (quadratic)",
-        "Spearman's rho",
-        "agreement, %",
-    )
-    assert found.records[0]["given"] == 5
-
-
-def test_views_are_compared_by_four_coefficients() -> None:
-    found = commands.COMPARED_VIEWS.of([row(first="abstract", second="full text", agreement=between())])
-    assert found.headings == (
-        "between",
-        "and",
-        "pairs",
-        "Spearman's rho",
-        "alpha (ordinal)",
-        "Cohen's kappa",
-        "agreement, %",
-    )
-    assert found.rows[0][2] == 12
-
-
-def test_a_view_has_the_median_seconds_of_the_pairs_that_were_timed() -> None:
-    seconds = Estimate(41.26, Interval(30.0, 50.0, 0.95, "order statistics"))
-    found = commands.VIEWS.of([row(view="abstract", pairs=9, answered=8, cannot_judge=1, seconds=seconds, timed=7)])
-    assert printed(found) == [["abstract", "9", "8", "1", "41 [30, 50]"]]
-    assert found.records == ({"first": "abstract", "median_seconds": found.rows[0][-1]},)
-    last = found.rows[0][-1]
-    assert isinstance(last, Number)
-    assert last.rests_on == (("pairs", 7),)
-
-
-def test_sent_pulled_and_corrected_have_a_line_for_each_person() -> None:
-    sent = row(assessor="a1", planned=9, there=4, sent=5, updated=2, withdrawn=1, address="http://x")
-    assert printed(commands.sent("assessor", "pairs").of([sent])) == [["a1", "9", "4", "5", "2", "1", "http://x"]]
-    pulled = row(assessor="a1", assigned=9, judged=8, new=7, changed=3, flagged=2, lost=1)
-    assert printed(commands.pulled("assessor", "pairs", "judged").of([pulled])) == [
-        ["a1", "9", "8", "7", "3", "2", "1"]
-    ]
-    corrected = row(assessor="a1", assigned=9, judged=8, sentences=7, queries=3)
-    assert printed(commands.pulled_labels("person", "papers", "done").of([corrected])) == [["a1", "9", "8", "7", "3"]]
-
-
-def test_each_kind_has_its_count() -> None:
-    found = commands.counts("imported", "count").of([("pairs", 7), ("queries", 3)])
-    assert (found.headings, found.rows) == (("imported", "count"), (("pairs", 7), ("queries", 3)))
-
-
-def test_shares_of_the_chosen_queries_name_kind_and_value() -> None:
-    found = commands.SHARES.of([("period", row(value="2019", chosen=2, available=9))])
-    assert found.headings == ("kind", "value", "chosen", "available")
-    assert found.rows == (("period", "2019", 2, 9),)
-    assert found.numeric_from == 2
-
-
-def test_chosen_queries_are_a_paper_and_a_facet() -> None:
-    assert commands.CHOSEN.of([row(paper_id="p1", facet="method")]).rows == (("p1", "method"),)
-
-
-def test_the_pairs_that_two_people_share_are_counted() -> None:
-    assert commands.PLAN_OVERLAPS.of([row(first="a1", second="a2", pairs=5)]).rows == (("a1", "a2", 5),)
-
-
-def test_the_first_column_of_a_table_holds_names_unless_it_says_otherwise() -> None:
-    assert Table("t", "C.", ("name", "n"), (), "annot").numeric_from == 1

@@ -55,13 +55,6 @@ def test_training_has_batches_and_a_verdict_and_hidden_gold_has_neither() -> Non
     assert [str(cell) for cell in hidden.rows[0]] == ["a2", "6", "5", "4", "0.50 [0.40, 0.60]"]
 
 
-def test_one_without_the_other_has_one_table() -> None:
-    assert [[one.name for one in chapter.tables] for chapter in appendix({"train/a1": TRAINED})] == [["training"]]
-    assert [[one.name for one in chapter.tables] for chapter in appendix({"hidden-gold/a1": HIDDEN})] == [
-        ["hidden-gold"]
-    ]
-
-
 def test_a_substudy_has_the_gradings_that_share_pairs_and_the_times() -> None:
     (chapter,) = appendix({ON_RECORD: SUBSTUDY})
     assert chapter.anchor == "substudy"

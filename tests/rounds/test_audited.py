@@ -4,7 +4,9 @@ import json
 
 import pytest
 from annot.base.errors import MissingInput
+from annot.judging.exchange import audit as audits
 from annot.judging.exchange.audit import Audit, audit, count_lost_answers
+from annot.judging.exchange.servers import Unreachable
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
 from annot.store.models import Project
@@ -82,3 +84,14 @@ def test_fast_answers_of_one_person_are_counted_over_the_study(sent: World) -> N
     found = audited(sent)
     assert [(one.what[:3], one.pairs) for one in found.fast] == [("a1:", tuple(map(" ".join, sent.pairs[1:4])))]
     assert [one.kind for one in found.findings] == ["too fast"]
+
+
+def test_another_release_of_label_studio_and_a_server_that_is_away_are_findings(
+    sent: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent.studio.release, on_servers = "1.24.0", audits.on_servers
+    away = Unreachable("j1", "off", False)
+    monkeypatch.setattr(audits, "on_servers", lambda *given: (*on_servers(*given), away))
+    found = {one.kind: one.what for one in audited(sent).findings}
+    assert found["version"] == "the server runs Label Studio 1.24.0; the screens were sent to 1.23.2"
+    assert found["not looked at"].startswith("j1: ")

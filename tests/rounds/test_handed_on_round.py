@@ -4,13 +4,12 @@ import json
 from collections import Counter
 
 from annot.base.records import Assessor, PairKey
-from annot.judging.exchange.servers import connect
 from annot.judging.plan_on_record import PLAN_FILE
-from annot.judging.rounds.judging import outgoing_of, unpulled
 from annot.labelstudio.tasks import pair_key
 from annot.steps import changes
-from annot.store import people, projects, trials
-from worlds import PEOPLE, World
+from annot.store import people
+from small_study import sent_to
+from worlds import World
 
 
 def leave(world: World, name: str, *, successor: str | None = None) -> None:
@@ -59,42 +58,9 @@ def test_an_answer_to_a_pair_that_another_was_sent_since_is_told_and_the_others_
     made = sent.tasks("a1")
     leave(sent, "a1", successor="a3")
     sent.studio.annotate(made[pair_key(*second)], [], email="ann@example.org")
-    with sent.ws.writing() as session:
-        project = projects.open_project(
-            session, round="judge", assessor="a3", server="another", url="u", version="1", account_id=9
-        )
-        projects.record_tasks(session, project.project, {PairKey(*second): 1})
-        other = projects.open_project(
-            session, round="judge", assessor="a2", server="another", url="u", version="1", account_id=9
-        )
-        projects.record_tasks(session, other.project, {PairKey(*second): 2})
+    for name in ("a3", "a2"):
+        sent_to(sent.ws, name, PairKey(*second), server="another", remote=None)
     notes = sent.push().notes
     assert "a1: 1 task answered after others had begun; the others' answers count" in notes
     assert plan(sent, "a1") == []
     assert first in plan(sent, "a3")
-
-
-def test_what_was_answered_and_not_pulled_is_known(sent: World) -> None:
-    first, second, third, *_ = sent.pairs
-    sent.judge("a1", dict.fromkeys((first, second), 1))
-    with sent.ws.reading() as session:
-        (project, _) = projects.read_projects(session)
-        tasks = projects.read_tasks(session, project.project)
-    shown = sent.studio.tasks_of(sent.project("a1"))[0]["data"]
-    keyless = {name: text for name, text in shown.items() if name != "pair_id"}
-    strange = sent.studio.import_tasks(sent.project("a1"), [{"data": {**shown, "pair_id": "x"}}, {"data": keyless}])
-    for task in strange:
-        sent.studio.annotate(task, [], email=PEOPLE["a1"])
-    with connect(sent.ws) as gateway:
-        assert sorted(unpulled(gateway, project, tasks, ())) == sorted([PairKey(*first), PairKey(*second)])
-        assert unpulled(gateway, project, tasks, [PairKey(*first)]) == [PairKey(*second)]
-        assert unpulled(gateway, project, {PairKey(*third): 1}, ()) == []
-
-
-def test_who_left_is_sent_nothing_and_who_has_not_passed_is_named(planned: World) -> None:
-    with planned.ws.writing() as session:
-        for name, verdict in (("a1", "not passed"), ("a2", "passed"), ("a9", "not finished")):
-            trials.put_trial(session, f"train/{name}", {"verdict": verdict})
-    assert planned.push().notes[:1] == ("a1: not passed in the training; see `annot train report`",)
-    leave(planned, "a2")
-    assert [one.assessor for one in outgoing_of(planned.ws)] == ["a1"]

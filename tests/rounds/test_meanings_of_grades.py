@@ -54,7 +54,6 @@ def test_the_screen_says_what_the_page_says_and_changes_with_it_for_a_reason(pla
         ("* 0: no,\n  never\n* 1: yes\n", ["no, never", "yes"]),
         ("- 1: yes\n- 1: perhaps\n- 0: no\n", []),
         ("- 2: too many\n- 1: yes\n- 0: no\n", []),
-        ("1: yes\n0: no\n", []),
     ],
 )
 def test_a_list_has_one_meaning_for_each_grade(text: str, meanings: list[str]) -> None:

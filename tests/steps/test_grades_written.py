@@ -1,16 +1,12 @@
 """The qrels: grades by query, the lead's word for incomplete pairs, and two files compared."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from annot.base.errors import InputError
 from annot.base.names import OF_PAPERS
 from annot.base.records import Qrel
 from annot.formats.trec import write_qrels
-from annot.measuring.evaluation.other_figures import ChangedSides, TopicAgreement
-from annot.publishing.report.cells import Number
 from annot.steps import agreement, changes, qrels
 from annot.store import people
 from annot.store.answers import JUDGEMENTS
@@ -88,32 +84,6 @@ def test_files_without_a_common_query_are_refused_with_three_of_each(ws: Workspa
         with pytest.raises(InputError, match="no query of this study in common") as error:
             compared(ws, first, second)
         assert any(fault.endswith("found w, x, y") for fault in error.value.faults)
-
-
-def test_the_tables_have_a_and_b_side_by_side() -> None:
-    found = SimpleNamespace(
-        grades=(0, 1),
-        confusion=((4, 3), (2, 1)),
-        means={"first": (0.75, 0.5), "second": (0.25, 0.125)},
-        above_chance={"first": (True, False), "second": (False, True)},
-        changed=(ChangedSides("x", "y", 0.25, 0.5, True, False),),
-        topics=(TopicAgreement("q", 7, 2, 1, 0.5, 0.25),),
-        measure="NDCG%20",
-        convention="csfcube",
-        facet="method",
-        tau=0.5,
-        tau_ap=0.25,
-        like_chance=True,
-        together=SimpleNamespace(),
-    )
-    of: Any = SimpleNamespace(a="a.txt", b="b.txt", found=found, notes=())
-    tables = {table.name: table for table in qrels.tables(of, OF_PAPERS)}
-    assert tables["confusion"].rows == ((0, 4, 3), (1, 2, 1))
-    means = tables["means"].rows
-    cells = [[one for one in row[1:] if isinstance(one, Number)] for row in means]
-    assert [row[0] for row in means] == ["first", "second"]
-    assert [[one.raw for one in row] for row in cells] == [[0.75, 0.5], [0.25, 0.125]]
-    assert [[bool(one.after) for one in row] for row in cells] == [[False, True], [True, False]]
 
 
 # -- agreement -------------------------------------------------------------------------------------

@@ -1,19 +1,15 @@
 """What the doctor says of disk, Python, server and files: each limit from both of its sides."""
 
-from collections import namedtuple
 from pathlib import Path
 
 import pytest
 from annot.judging.exchange.servers import front_folder, passwords_file
 from annot.labelstudio import front, server
 from annot.labelstudio.front import Front
-from annot.publishing.report.terminal import rendered
 from annot.steps import check
 from annot.study.workspace import Workspace
 from small_study import Small
 from study_stages import copied
-
-Version = namedtuple("Version", ["major", "minor", "micro"])
 
 
 @pytest.mark.parametrize(("free", "found"), [(2 * 10**9 - 1, True), (2 * 10**9, False)])
@@ -124,11 +120,3 @@ def test_a_server_is_tried_with_the_strangers_that_it_knows_or_with_the_next_per
         *check._problems_from_outside(ws, {"a1": {"a1@example.org", "a3@example.org", "j1@example.org"}, "a2": ()})
     ]
     assert tried == {"a1": ["of-a3", "of-j1"], "a2": ["of-a3"], "a3": ["of-j1"], "j1": ["of-a1"]}
-
-
-def test_the_server_has_a_line_of_its_own() -> None:
-    versions = {"annot": "1.0", "label-studio-sdk": "2.1"}
-    report = check.DoctorReport("3.11", versions, ("wing 1.0",), "http://127.0.0.1:8090, Label Studio 1.23.2", (), ())
-    lines = rendered("doctor", examined=report).splitlines()
-    assert lines[-2].endswith("plug-ins: wing 1.0")
-    assert lines[-1] == "server: http://127.0.0.1:8090, Label Studio 1.23.2"

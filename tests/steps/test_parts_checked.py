@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.errors import FindingError, InputError, MissingInput
+from annot.base.errors import InputError, MissingInput
 from annot.base.records import Paper
 from annot.publishing.release.leaks import secrets_of
 from annot.publishing.release.released_files import SUMS_FILE
@@ -22,14 +22,6 @@ from study_stages import copied, quietly
 GOOD = CheckedPart((), "all is well\n", 0, "nothing")
 BAD = CheckedPart((), "first\nsecond\n", 2, "2 pools differ", "draw them again")
 WORSE = CheckedPart((), "third", 3, "3 files changed")
-
-
-def test_one_part_is_printed_as_it_is_and_several_by_name() -> None:
-    assert CheckResult({"pools": BAD}).text == "first\nsecond\n"
-    assert CheckResult({}, {"index": "none"}).text == "not checked: none"
-    assert CheckResult({"pools": BAD, "plan": GOOD}, {"index": "none"}).text == (
-        "plan\n  all is well\npools\n  first\n  second\nindex\n  not checked: none"
-    )
 
 
 def test_the_finding_of_one_part_is_its_own_and_of_several_their_numbers() -> None:
@@ -121,11 +113,6 @@ def test_a_query_needs_a_pool_or_pairs() -> None:
     assert missing.startswith("query p4-method: its paper has no pool")
 
 
-def test_files_are_listed_with_their_size_and_the_first_twelve_digits_of_their_hash() -> None:
-    table = publish.FILES.of([("qrels.txt", (75, "0123456789abcdef"))])
-    assert table.rows == (("qrels.txt", 75, "0123456789ab"),)
-
-
 def made(ws: Workspace, *, consented: str | None, consenting: tuple[str, ...] = ()) -> None:
     publish.release(
         ws,
@@ -155,8 +142,3 @@ def test_addresses_that_papers_print_may_be_released(ws: Workspace) -> None:
     assert list(publish._revealing(study, secrets, printed, files, {}, ())) == []
     (found,) = publish._revealing(study, secrets, (), files, {}, ())
     assert found.startswith("corpus.jsonl:1: ")
-
-
-def test_a_release_without_consent_asks_for_none(ws: Workspace) -> None:
-    with pytest.raises(FindingError, match="nothing written: something is missing"):
-        made(ws, consented=None)

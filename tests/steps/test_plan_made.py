@@ -8,9 +8,9 @@ from annot.base.records import Assessor, Assignment
 from annot.judging.pool_samples import documents_to_plan
 from annot.steps import plan
 from annot.steps.plan import Load, PlanSummary
-from annot.store import people, projects
+from annot.store import people
 from annot.study.workspace import Workspace, read_manifest
-from small_study import RECORDED, FirstPairs, Small
+from small_study import RECORDED, FirstPairs, Small, sent_to
 from study_stages import copied
 
 
@@ -138,12 +138,9 @@ def test_without_queries_or_pools_there_is_nothing_to_plan(tmp_path: Path) -> No
 
 
 def sent(ws: Workspace, queries: set[str]) -> None:
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round="judge", assessor="a1", server="s", url="http://s", version="1", account_id=1
-        )
+    with ws.reading() as session:
         asked = [one.pair_key for one in people.read_assignments(session, "a1") if one.query_id in queries]
-        projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked, start=1)})
+    sent_to(ws, "a1", *asked)
 
 
 def test_what_was_neither_sent_nor_judged_is_taken_back(tmp_path: Path) -> None:
@@ -188,13 +185,3 @@ def test_what_comes_too_late_is_noted_and_the_plan_keeps_its_seed(tmp_path: Path
     assert any("nothing changed: the 40 pairs are already planned" in note for note in late.notes)
     assert any("seed 8 applies only" in note for note in late.notes)
     assert read_manifest(ws.pools / plan.plan_on_record.MANIFEST_FILE, hint="")["seed"] == 7
-
-
-@pytest.mark.parametrize(("papers", "comparable", "median"), [(5, False, False), (6, False, True), (10, True, True)])
-def test_a_study_that_is_too_small_is_noted(tmp_path: Path, papers: int, comparable: bool, median: bool) -> None:
-    """2 assessors and 4 grades need 1 + log2(2 * 5 / 0.02) = 9.97 papers; a median needs 1 - log2(0.05) = 5.3."""
-    queries = tuple((f"p{at}", ("method",)) for at in range(1, papers + 1))
-    made = make(copied(Small(queries=queries), "planned", tmp_path / "study"), dry_run=True)
-    too_small = [note for note in made.notes if "queries" in note]
-    assert any("at least 10 queries" in note for note in too_small) is not comparable
-    assert any("needs 6 queries" in note for note in too_small) is not median

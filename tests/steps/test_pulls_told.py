@@ -1,13 +1,11 @@
 """Pulls again and again, and several rounds as one: what is shown, what is waited for, and what is said."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import pytest
 from annot.base.errors import BusyError, MissingInput, StudioError
 from annot.judging.exchange.collecting import NO_OPTIONS, PulledProject, PullResult, RoundOptions
-from annot.judging.exchange.sending import PushResult, SentProject
 from annot.judging.exchange.servers import Unreachable
 from annot.judging.rounds import ROUNDS
 from annot.steps import exchange
@@ -83,13 +81,6 @@ def test_a_server_that_is_not_there_at_first_ends_the_watch() -> None:
     with pytest.raises(StudioError):
         Watched(BusyError("busy"), StudioError("away"))
     assert len(Watched(BusyError("busy"), brought(open=0)).waited) == 1
-
-
-def test_a_pull_is_told_in_one_line() -> None:
-    now = datetime(2031, 3, 14, 9, 5, 7)
-    assert exchange.told(brought(), now=now) == ""
-    found = exchange.told(brought(row("a1", new=2), row("a2", changed=3), open=4), now=now)
-    assert found == "09:05:07  a1 2 new, a2 0 new and 3 changed; 4 answers to come"
 
 
 # -- several rounds ----------------------------------------------------------------------------------------------------
@@ -175,16 +166,3 @@ def test_a_round_without_news_is_waited_for_if_another_has_some(ws: Workspace, m
 
 def test_without_anything_sent_the_judging_is_pulled(ws: Workspace) -> None:
     assert exchange._sent(ws, tuple(ROUNDS.values())) == (ROUNDS["judging"],)
-
-
-# -- pushes ------------------------------------------------------------------------------------------------------------
-
-
-def test_what_was_withdrawn_before_is_in_the_row_of_its_person() -> None:
-    def of(name: str, withdrawn: int) -> SentProject:
-        return SentProject(name, 10, 0, 0, withdrawn, 0, "")
-
-    found = exchange._with_withdrawn(
-        PushResult((of("a1", 1), of("a2", 2)), (), ()), [of("a1", 4), of("a3", 5), of("a4", 0)]
-    )
-    assert [(one.assessor, one.withdrawn) for one in found.projects] == [("a1", 5), ("a2", 2), ("a3", 5)]

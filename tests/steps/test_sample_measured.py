@@ -95,14 +95,6 @@ def test_drawn_pairs_without_a_grade_stop_the_evaluation_unless_asked(tmp_path: 
     assert values(found, "trec", "nDCG")["forward"] == pytest.approx(whole, abs=0.1)
 
 
-def test_what_recall_and_judged_documents_mean_in_a_sample_is_noted_where_they_are_shown(half: Workspace) -> None:
-    usual, asked = measure(half).notes, measure(half, measures=("Judged@10",)).notes
-    assert any(note.startswith("R@20: recall from a sample is less certain") for note in usual)
-    assert not any("whether drawn or not" in note for note in usual)
-    assert "Judged@10: the share of the first documents that are in a pool, whether drawn or not" in asked
-    assert set(values(measure(half, measures=("Judged@10",)), "trec", "Judged@10").values()) == {1.0}
-
-
 @pytest.mark.parametrize(
     ("bias", "words"), [(0.033, "3.3 points too high"), (-0.021, "2.1 points too low"), (0.01, "")]
 )

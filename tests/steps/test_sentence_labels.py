@@ -101,14 +101,6 @@ def origins(ws: Workspace) -> dict[str, int]:
         return dict(facet_labels.count_by_origin(session))
 
 
-def test_corrected_labels_stay_and_are_counted_apart(ws: Workspace) -> None:
-    assert label(ws).by_origin.keys() == {"carried"}
-    with ws.writing() as session:
-        facet_labels.put_corrections(session, [facet_labels.FacetLabels("d00", LABELS, "corrected", "2031-01-01")])
-    assert label(ws).by_origin["corrected"] == 1
-    assert origins(ws)["corrected"] == 1
-
-
 def test_labels_of_others_stay_on_record_if_the_model_does_not_fit(ws: Workspace) -> None:
     """The model that comes with annot gives no label aim."""
     own = ws.replaced("labels", names=(*ALL, "aim"))
@@ -130,16 +122,6 @@ def test_labels_of_others_stay_on_record_if_the_model_does_not_fit(ws: Workspace
     with ws.writing() as session:
         facet_labels.replace_labels(session, [facet_labels.FacetLabels("bare", ("result",), "predicted:2")], keep=None)
     assert (label(own).without, label(own).misfit) == ((), None)
-
-
-def test_a_fitting_model_writes_all_labels_anew(ws: Workspace) -> None:
-    with ws.writing() as session:
-        facet_labels.replace_labels(session, [facet_labels.FacetLabels("gone", ("result",), "predicted:2")], keep=None)
-    found = label(ws)
-    assert (found.model is not None, found.without, found.misfit) == (True, (), None)
-    assert "predicted:2" not in origins(ws)
-    assert found.agreement is not None
-    assert 0 <= found.agreement <= 1
 
 
 def test_only_new_and_changed_papers_are_labelled_again_with_the_labels_of_all(
@@ -232,16 +214,6 @@ def test_a_model_learns_the_labels_of_its_file(tmp_path: Path, ws: Workspace) ->
     assert found.scores.confusion.keys() == {"aim", "method"}
     with pytest.raises(InputError, match="unknown label 'aim'"):
         facets.train(odd, out=out, held_out=None, ws=ws)
-
-
-def test_labels_of_the_study_that_a_file_lacks_are_scored_too(tmp_path: Path, ws: Workspace) -> None:
-    held_out = abstracts(tmp_path / "held.jsonl", "method", "result", begin="Another")
-    for labels in (("method", "result"), ALL):
-        given = abstracts(tmp_path / "few.jsonl", *labels)
-        for study in (ws, None):
-            found = facets.train(given, out=tmp_path / "model.xz", held_out=held_out, ws=study)
-            assert found.scores is not None
-            assert tuple(found.scores.confusion) == ALL
 
 
 def test_abstracts_that_are_held_out_are_not_learnt_from(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Small parts of the steps, each by itself: sizes in words, seeds, sheets, grades, folds, and records of a training."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,11 +8,8 @@ from annot.base.records import Query
 from annot.base.settings import Settings
 from annot.formats.judgements_file import FileJudgement, columns_of
 from annot.labelstudio import server
-from annot.measuring.evaluation.comparisons import FAR_DOWN, NEAR_TOP, ErrorCase
-from annot.steps import changes, evaluate, imports, run, setup, vectors
+from annot.steps import changes, imports, run, setup, vectors
 from annot.study.workspace import Workspace
-from annot_systems import encoder_training
-from annot_systems.training_loop import Length, Point
 from small_study import FirstPairs, Small
 from study_stages import copied
 
@@ -25,10 +20,8 @@ from study_stages import copied
     ("size", "words"),
     [
         (0, "0 K"),
-        (1023, "0.999 K"),
         (1024, "1 K"),
         (1024**2 - 1024, "1020 K"),
-        (1024**2, "1 M"),
         (1024**3, "1 G"),
         (5 * 1024**4, "5 T"),
     ],
@@ -113,15 +106,6 @@ def test_folds_are_tested_on_by_their_name_or_each_in_turn() -> None:
 # -- error cases and answers -------------------------------------------------------------------------------------------
 
 
-def test_systems_are_named_with_the_rank_of_the_document() -> None:
-    cases = [
-        ErrorCase(name, "q", "d", error, 0, rank)
-        for name, error, rank in (("a", NEAR_TOP, 3), ("b", FAR_DOWN, None), ("c", FAR_DOWN, 40))
-    ]
-    assert evaluate._systems(cases, NEAR_TOP) == "a (3)"
-    assert evaluate._systems(cases, FAR_DOWN) == "b (left out), c (40)"
-
-
 @pytest.mark.parametrize(
     ("query", "doc", "who", "every"),
     [
@@ -151,42 +135,6 @@ def test_an_answer_that_counts_stays_and_one_that_is_not_there_is_refused(ws: Wo
 @pytest.fixture(scope="module")
 def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return copied(Small(answers=FirstPairs(10)), "settled", tmp_path_factory.mktemp("parts") / "study")
-
-
-# -- training of encoders ----------------------------------------------------------------------------------------------
-
-
-def point(step: int, train_loss: float | None) -> Point:
-    return Point(step, 0.0, 0.0, train_loss, dev_loss=0.25, dev_accuracy=0.875)
-
-
-def test_a_look_at_the_dev_examples_is_one_line() -> None:
-    first = "step 0 of 2,000: dev loss 0.2500, dev accuracy 87.5%"
-    assert encoder_training.line(point(0, None), 2000) == first
-    later = "step 1,000 of 2,000: loss 0.5000, dev loss 0.2500, dev accuracy 87.5%"
-    assert encoder_training.line(point(1000, 0.5), 2000) == later
-
-
-@pytest.mark.parametrize(("warm_up", "notes"), [(9, 0), (10, 1), (11, 1)])
-def test_a_warm_up_that_takes_all_steps_is_noted(warm_up: int, notes: int) -> None:
-    length = Length(steps=10, per_epoch=10, warm_up=warm_up, check_every=1)
-    assert len(encoder_training._notes(length)) == notes
-
-
-def test_weights_of_another_training_are_not_written_over(tmp_path: Path) -> None:
-    out, facts = tmp_path / "weights", {"system": "s", "settings": {"batch": 8}}
-    assert encoder_training._record(out, facts) is None
-    out.mkdir()
-    with pytest.raises(InputError, match="weights of another training"):
-        encoder_training._record(out, facts)
-    curve = [asdict(point(at, None)) for at in (0, 10)]
-    record = {"facts": facts, "curve": curve, "best": curve[0]}
-    (out / encoder_training.RECORD).write_text(json.dumps(record), encoding="utf-8")
-    found = encoder_training._record(out, facts)
-    assert found is not None
-    assert (found.step, found.curve, found.best) == (10, [point(0, None), point(10, None)], point(0, None))
-    with pytest.raises(InputError, match="weights of another training"):
-        encoder_training._record(out, {**facts, "system": "t"})
 
 
 # -- servers -----------------------------------------------------------------------------------------------------------

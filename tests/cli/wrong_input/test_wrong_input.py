@@ -5,7 +5,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from command_line import command_of, commands
 from wrong import Wrong
 
 WRONG: dict[str, dict[str, Wrong]] = {
@@ -18,8 +17,3 @@ def test_wrong_input_is_told_and_changes_nothing(
     module: str, name: str, study: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     WRONG[module][name].is_told(study, monkeypatch)
-
-
-def test_every_command_has_a_wrong_input_of_its_own() -> None:
-    listed = {command.name for command in commands()}
-    assert {command_of(wrong.command) for cases in WRONG.values() for wrong in cases.values()} == listed

@@ -6,7 +6,6 @@ from wrong import Wrong
 WRONG: dict[str, Wrong] = {
     "backup: a file that is there": Wrong("backup", "papers.jsonl", ("papers.jsonl: already exists",)),
     "restore: no file": Wrong("restore", "none.tar.gz new", ("none.tar.gz: no such file", "annot backup")),
-    "check: no index": Wrong("check", "index", ("no index", "annot index")),
     "check: a ranking that was changed": Wrong(
         "check",
         "pools",
@@ -14,6 +13,5 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         line_17("pools/rankings/abs_tfidf.run", "fic0407 Q0 fic0101 17 0.5 abs_tfidf"),
     ),
-    "check: an option that is none": Wrong("check", "--relase out", ("No such option: --relase", "--release")),
     "check: a part that is none": Wrong("check", "pool", ("'part': 'pool' is not one of", "'pools'")),
 }

@@ -1,6 +1,6 @@
 """Wrong input for the commands of Measure."""
 
-from spoiling import both, line_17, remove, write
+from spoiling import both, line_17, write
 from usual import examples
 from wrong import Wrong
 
@@ -13,8 +13,6 @@ CONTEXTS = (
 
 
 WRONG: dict[str, Wrong] = {
-    "run list: an option that is none": Wrong("run list", "--all", ("No such option: --all",)),
-    "run: no pools": Wrong("run", "fabs_tfidf", ("no pools", "annot pool"), "queried"),
     "encoder contexts: a full text without its text": Wrong(
         "encoder contexts",
         "full.jsonl --out c.jsonl",
@@ -25,22 +23,12 @@ WRONG: dict[str, Wrong] = {
     "encoder examples: a system that nobody trains": Wrong(
         "encoder examples", "specter-ix --out d", ("'specter-ix': not known; did you mean 'specter-id'?",), "pooled"
     ),
-    "encoder examples: of no context": Wrong(
-        "encoder examples",
-        "cosentbert --contexts contexts.jsonl --out d",
-        ("contexts.jsonl: no context", "`annot encoder contexts` prints what it left out"),
-        "pooled",
-        write("contexts.jsonl", b""),
-    ),
     "encoder examples: every set has one context": Wrong(
         "encoder examples",
         "cosentbert --contexts contexts.jsonl --out d",
         ("no example to train on", "2 left out: sets with one context"),
         "pooled",
         write("contexts.jsonl", CONTEXTS % ("fic0502", "fic0502")),
-    ),
-    "encoder train: no examples": Wrong(
-        "encoder train", "specter-id --data d", ("train.jsonl: no such file", "`annot encoder examples"), "pooled"
     ),
     "encoder train: examples of papers for a system of sentences": Wrong(
         "encoder train",
@@ -66,9 +54,6 @@ WRONG: dict[str, Wrong] = {
         "pooled",
         both(write("mine.run", RUN_LINES), line_17("mine.run", "two columns")),
     ),
-    "run import: no pools": Wrong(
-        "run import", "mine.run --tag mine", ("no pools or judgements",), "queried", write("mine.run", RUN_LINES)
-    ),
     "run import: an unknown rule": Wrong(
         "run import",
         "mine.run --tag mine --foreign dorp",
@@ -82,18 +67,8 @@ WRONG: dict[str, Wrong] = {
     "evaluate: qrels and a version": Wrong(
         "evaluate", "--qrels mine.txt --corpus 2026", ("found --corpus and --qrels, expected one of them",), "measured"
     ),
-    "evaluate: a comparison of one run": Wrong(
-        "evaluate", "fabs_bm25 --out it", ("fabs_bm25: expected at least 2 runs",), "measured"
-    ),
     "evaluate: no such published table": Wrong(
         "evaluate", "--against csfcub", ("no such file", "did you mean 'csfcube'?"), "measured"
-    ),
-    "evaluate: no runs": Wrong(
-        "evaluate",
-        "",
-        ("exports/runs: no runs", "annot run"),
-        "settled",
-        write("exports/qrels.txt", "fic0407-background 0 fic0101 1\n"),
     ),
     "evaluate: a run of other queries": Wrong(
         "evaluate",
@@ -102,9 +77,6 @@ WRONG: dict[str, Wrong] = {
         "measured",
         write("mine.run", "31 Q0 d 1 1.0 mine\n"),
     ),
-    "evaluate: a run that is not text": Wrong(
-        "evaluate", "mine.run", ("mine.run: not UTF-8",), "measured", write("mine.run", b"\xff\xfd")
-    ),
     "assessor-effect: qrels of a query that is not in the study": Wrong(
         "assessor-effect",
         "",
@@ -112,8 +84,6 @@ WRONG: dict[str, Wrong] = {
         "measured",
         line_17("exports/qrels.txt", "gone-method 0 fic0101 1"),
     ),
-    "reusability: no qrels": Wrong("reusability", "", ("annot qrels",), "measured", remove("exports/qrels.txt")),
-    "errors: a pair is open": Wrong("errors", "", ("without a final grade", "annot push adjudication"), "judged"),
     "errors: a sheet without the columns that are read": Wrong(
         "errors",
         "",

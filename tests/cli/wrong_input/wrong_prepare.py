@@ -5,25 +5,15 @@ from wrong import Wrong
 
 WRONG: dict[str, Wrong] = {
     "init: the folder is a file": Wrong("init", "annot.toml", ("annot.toml: a file, expected a folder",)),
-    "init: below a file": Wrong(
-        "init", "annot.toml/study", ("annot.toml", "expected a folder", "run the same command again")
-    ),
     "corpus corrected: a decision without a pair": Wrong("corpus corrected", "--stays why", ("--all",), "judged"),
     "corpus add: missing files": Wrong(
         "corpus add", "none.jsonl papers.jsonl neither.jsonl", ("none.jsonl: no such file", "neither.jsonl: no such")
     ),
-    "corpus add: no file": Wrong("corpus add", "", ("Missing argument 'files'",)),
     "corpus add: an empty folder": Wrong(
         "corpus add", "corpus", ("corpus: an empty folder, expected files of papers",)
     ),
     "corpus add: a format that is none": Wrong(
         "corpus add", "papers.jsonl --format arxvi", ("format 'arxvi'", "did you mean 'arxiv'?")
-    ),
-    "corpus add: not UTF-8": Wrong(
-        "corpus add",
-        "broken.jsonl",
-        ("broken.jsonl", "not UTF-8"),
-        spoil=write("broken.jsonl", b'{"paper_id": "\xff"}'),
     ),
     "corpus withdraw: an id that no paper has": Wrong(
         "corpus withdraw",
@@ -31,10 +21,6 @@ WRONG: dict[str, Wrong] = {
         ("fic9999",),
         "pooled",
         spoil=write("ids.txt", "fic0101\nfic9999\n"),
-    ),
-    "corpus show: no papers": Wrong("corpus show", "", ("no papers", "annot corpus add")),
-    "import --as citations: no corpus": Wrong(
-        "import --as citations", "papers.jsonl", ("manifest.json: missing", "annot corpus add")
     ),
     "import --as citations: three columns": Wrong(
         "import --as citations",
@@ -53,12 +39,6 @@ WRONG: dict[str, Wrong] = {
     "import --as csfcube: no such folder": Wrong(
         "import --as csfcube", "nowhere", ("nowhere: no such folder, expected the folder of a CSFCube release",)
     ),
-    "import --as csfcube: a file": Wrong(
-        "import --as csfcube", "papers.jsonl", ("papers.jsonl: a file, expected the folder of a CSFCube release",)
-    ),
-    "import --as csfcube: a folder of something else": Wrong(
-        "import --as csfcube", "templates", ("templates", "CSFCube")
-    ),
     "import --as csfcube: a broken file": Wrong(
         "import --as csfcube",
         "release",
@@ -68,20 +48,15 @@ WRONG: dict[str, Wrong] = {
     "import --as grades: a form that is not known": Wrong(
         "import --as grades", "papers.jsonl --format beir", ("form of grades 'beir': not known", "qrels")
     ),
-    "import --as judgements: a folder": Wrong("import --as judgements", "corpus", ("corpus: a folder",)),
-    "facets: no corpus": Wrong("facets", "", ("corpus", "annot corpus add")),
     "facets: no such scheduler": Wrong(
         "facets", "--cluster nowhere://x", ("nowhere://x: no Dask scheduler answers",), "labelled"
     ),
-    "facets: a model that is none": Wrong("facets", "--model papers.jsonl", ("papers.jsonl",), "labelled"),
-    "facets: no such verb": Wrong("facets", "trian", ("No such command 'trian'", "train")),
     "facets train: the model's place is a folder": Wrong(
         "facets train",
         "few.jsonl --out corpus",
         ("corpus", "a folder"),
         spoil=write("few.jsonl", '{"sentences": ["One.", "Two."], "labels": ["method", "result"]}\n'),
     ),
-    "query sample: no corpus": Wrong("query sample", "", ("annot corpus add",)),
     "query sample: no labels": Wrong(
         "query sample",
         "",
@@ -91,12 +66,6 @@ WRONG: dict[str, Wrong] = {
     ),
     "query sample: a sheet that stands": Wrong(
         "query sample", "--out papers.jsonl", ("papers.jsonl: exists already",), "labelled"
-    ),
-    "query sample: no papers wanted": Wrong(
-        "query sample", "--per-period 0", ("--per-period", "greater than or equal to 1"), "labelled"
-    ),
-    "query sample: below a file": Wrong(
-        "query sample", "--out papers.jsonl/sheet.csv", ("papers.jsonl", "expected a folder"), "labelled"
     ),
     "query sample: periods without papers": Wrong(
         "query sample",
@@ -108,22 +77,8 @@ WRONG: dict[str, Wrong] = {
     "query sample: more than there are": Wrong(
         "query sample", "--choose 30 --per-period 1", ("30 queries cannot be chosen", "--per-period"), "labelled"
     ),
-    "query choose: no sheet": Wrong("query choose", "4", ("queries.csv: no such sheet", "query sample"), "labelled"),
-    "query choose: not a number": Wrong(
-        "query choose", "four", ("'number': Input should be a valid integer",), "labelled"
-    ),
-    "query choose: more than there are": Wrong(
-        "query choose",
-        "9",
-        ("9", "1"),
-        "labelled",
-        write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n"),
-    ),
     "query add: unknown paper": Wrong(
         "query add", "fic0820 --facet method", ("paper 'fic0820': not known; did you mean 'fic08",), "labelled"
-    ),
-    "query add: unknown facet": Wrong(
-        "query add", "fic0802 --facet metod", ("unknown facet 'metod': did you mean 'method'?",), "labelled"
     ),
     "query add: sentences that are no numbers": Wrong(
         "query add", "fic0802 --facet method --sentences two", ("found 'two', expected numbers",), "labelled"

@@ -24,12 +24,8 @@ WRONG: dict[str, Wrong] = {
             line_17("exports/runs/fabs_bm25.matches.jsonl", '{"query_id": "q", "doc_id": "d"}'),
         ),
     ),
-    "report: no judgements": Wrong("report", "", ("no judgements",), "planned"),
     "report: a broken run": Wrong(
         "report", "", ("fabs_tfidf.run:17:",), "measured", line_17("exports/runs/fabs_tfidf.run", "two columns")
-    ),
-    "datasheet: broken answers": Wrong(
-        "datasheet", "", ("datasheet.toml", "line 1"), "measured", write("datasheet.toml", "[motivation\n")
     ),
     "datasheet: an unknown question": Wrong(
         "datasheet",
@@ -38,11 +34,5 @@ WRONG: dict[str, Wrong] = {
         "measured",
         write("datasheet.toml", '[motivation]\npurpse = "To measure."\n'),
     ),
-    "datasheet: no judgements": Wrong("datasheet", "", ("no judgements", "annot pull"), "planned"),
-    "release: a file": Wrong("release", "papers.jsonl --licence CC0-1.0", ("papers.jsonl: a file",), "measured"),
     "release: no licence": Wrong("release", "out", ("licence",), "measured", exit_code=1),
-    "release: a date that is none": Wrong("release", "out --date soon", ("--date", "soon"), "measured"),
-    "trace: unknown document": Wrong(
-        "trace", "fic0407-background fic010", ("fic010", "did you mean 'fic0"), "measured"
-    ),
 }

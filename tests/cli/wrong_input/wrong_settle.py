@@ -35,19 +35,8 @@ WRONG: dict[str, Wrong] = {
         "planned",
         add_to("annot.toml", '[opinions.small]\nmodel = "m"\nurl = "http://me:secret@host/v1"\n'),
     ),
-    "opinion ask: a key of annot.toml that is not known": Wrong(
-        "opinion ask",
-        "small",
-        ("opinions.small.modle: unknown key", "did you mean 'model'?"),
-        "planned",
-        add_to("annot.toml", '[opinions.small]\nmodle = "m"\n'),
-    ),
-    "opinion list: an option of others": Wrong("opinion list", "--all", ("No such option: --all",), "planned"),
     "opinion qrels: nothing was asked": Wrong(
         "opinion qrels", "small", ("opinion small: no model was asked under this name", "annot opinion ask"), "judged"
-    ),
-    "opinion report: nothing was asked": Wrong(
-        "opinion report", "", ("no model was asked for an opinion", "annot opinion ask"), "settled"
     ),
     "substudy draw: more queries than there are": Wrong(
         "substudy draw",
@@ -55,7 +44,6 @@ WRONG: dict[str, Wrong] = {
         ("the sub-study cannot be drawn", "expected 90", "--queries"),
         "settled",
     ),
-    "substudy report: nothing is drawn": Wrong("substudy report", "", ("no sub-study is drawn",), "settled"),
     "return: a table without reasons": Wrong(
         "return",
         "--file mine.csv",

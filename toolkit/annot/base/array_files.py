@@ -110,17 +110,20 @@ def save(
     folder: Path,
     *,
     kind: str,
-    arrays: Mapping[str, Array | Blocks],
+    arrays: Mapping[str, Array | Blocks | Path],
     texts: Mapping[str, Sequence[str]],
     facts: Mapping[str, Any],
 ) -> None:
-    """Write all of it to `folder`, replacing its content.
+    """Write all of it to `folder`, replacing its content. An array given as a file on the same disk is moved.
 
     The files are made next to the folder and moved in at the end, so that a reader never finds a part.
     """
     with written_whole(folder) as building:
         for name, array in arrays.items():
-            save_array(building / f"{name}.npy", array)
+            if isinstance(array, Path):
+                array.replace(building / f"{name}.npy")
+            else:
+                save_array(building / f"{name}.npy", array)
         for name, lines in texts.items():
             with (building / f"{name}.txt").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(f"{line}\n" for line in lines)
@@ -149,6 +152,7 @@ def written_whole(folder: Path) -> Iterator[Path]:
 @contextmanager
 def scratch_for(folder: Path) -> Iterator[Path]:
     """A folder next to `folder` for what is needed to make it, which is removed at the end."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_prefix(folder)) as scratch:
         yield Path(scratch)
 

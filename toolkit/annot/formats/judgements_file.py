@@ -51,9 +51,10 @@ NAMES: dict[str, tuple[str, ...]] = {
     "comment": ("comment", "comments", "note", "notes", "remark"),
 }
 """The names under which each field is found when none is given; case, and hyphen or space for `_`, do not matter."""
-SECOND_CHOICE = {"grade": ("score", "label")}
+ADJUDICATOR = "adjudicator"
+SECOND_CHOICE = {"grade": ("score", "label"), "assessor": (ADJUDICATOR,)}
 """Names of the field that count only if none of `NAMES` is there: a score may also be a ranking's, and a label the name
-of the grade."""
+of the grade. A table of adjudicators alone has final grades."""
 REQUIRED = ("query", "document", "assessor", "grade")
 NO_GRADE = frozenset(("", "-", "na", "n/a", "none", "null"))
 """Spellings of a judgement without a grade, in any case. Not `nan`, which a calculation that went wrong leaves."""
@@ -132,6 +133,9 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
         faults.add("found a JSON array, expected one object per line")
     elif text.lstrip().startswith("{"):
         objects = list(read_objects(io.StringIO(text), faults, constants=True))
+        if objects and {"origin", ADJUDICATOR} <= objects[0][1].keys():
+            # Our own final grades: those that assessors agreed on follow from their judgements.
+            objects = [(line, row) for line, row in objects if row.get(ADJUDICATOR)]
         lines, rows = [line for line, _ in objects], [row for _, row in objects]
         cells = {name: [row.get(name, "") for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
     else:
@@ -146,12 +150,32 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     if len(faults.found) > faults_before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     judgements = _judgements_of(lines, rows, {field: cells[name] for field, name in fields.items()}, scale, faults)
+    if cells.keys() >= {*OF_JUDGEMENT}:
+        judgements = {**judgements, **_marks_of_ours(judgements["row"])}
     keys = list(zip(*(judgements[field] for field in ("query", "document", "assessor", "occasion")), strict=True))
     for place, earlier in repeated(keys, judgements["line"]):
         problem = f"{' '.join(keys[place][:2])}: this assessor judged the pair on line {earlier} already"
         faults.add(f"{problem}; mark a repeated judgement with occasion 2", line=judgements["line"][place])
     faults.raise_if_any()
     return judgements
+
+
+def _marks_of_ours(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    """Columns `cannot_judge` and `flags` of judgements that a study exported or released.
+
+    A judgement that did not count there does not count here. Nor does the answer to a returned pair, since the file
+    does not have the reason why the pair was returned.
+    """
+    marks = {"set_aside": "on another version of a text", "returned": "given when the pair was returned"}
+    flags = [(*(row.get("flags") or ()), *(why for mark, why in marks.items() if row.get(mark))) for row in rows]
+    return {"cannot_judge": [_text(row.get("cannot_judge")) or None for row in rows], "flags": flags}
+
+
+def adjudicators_in(judgements: ByColumn) -> tuple[str, ...]:
+    """Names of all people in a table that has a column of adjudicators and none of assessors."""
+    headings = list(judgements["row"][0])
+    alone = _called(headings, [ADJUDICATOR]) and not _called(headings, NAMES["assessor"])
+    return tuple(sorted({*judgements["assessor"]})) if alone else ()
 
 
 def _fields(headings: Sequence[str], columns: Mapping[str, str], faults: Faults) -> dict[str, str]:

@@ -214,16 +214,16 @@ def read_word2vec_binary(file: IO[bytes], count: int, dimensions: int) -> Words:
         if not piece:
             raise ValueError(f"{count:,} words are missing")
         data += piece
-        words: list[str] = []
+        words: list[bytes] = []
         starts: list[int] = []
-        place = 0
-        while len(words) < count and 0 < (start := data.find(b" ", place) + 1) <= len(data) - width:
-            words.append(data[place : start - 1].decode(errors="replace").lstrip("\n"))
+        place, last = 0, len(data) - width
+        while len(words) < count and 0 < (start := data.find(b" ", place) + 1) <= last:
+            words.append(data[place : start - 1].lstrip(b"\n"))
             starts.append(start)
             place = start + width
         if words:
             rows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, np.uint8), width)[starts]
-            yield words, rows.view("<f4")
+            yield b" ".join(words).decode(errors="replace").split(" "), rows.view("<f4")
         elif len(data) > 2 * (WORD_BLOCK + width):
             raise ValueError(f"found a word of more than {WORD_BLOCK:,} bytes")
         data = data[place:]

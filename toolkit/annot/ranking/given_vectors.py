@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
-from annot.base.array_files import integers_of
-from annot.base.errors import InputError, MissingInput
+from annot.base.array_files import integers_of, mapped, write_header
+from annot.base.errors import FULL, InputError, MissingInput
 from annot.base.names import check_name, sha256_of
 from annot.base.plugins import PluginNames
 from annot.base.records import CITED, Advance
@@ -212,7 +212,7 @@ class KeptRows:
             )
         with np.errstate(over="ignore"):
             rows = block.matrix.astype(counts.precision)
-        finite = np.isfinite(rows).all(axis=1)
+        finite = np.asarray(np.isfinite(rows).all(axis=1))
         counts.not_finite += int((~finite).sum())
         keep = []
         for row in np.flatnonzero(finite).tolist():
@@ -293,8 +293,12 @@ class ImportedWordVectors:
     """Coverage of the corpus's text; None if there is no corpus yet."""
 
 
-def read_word_vectors(path: Path, *, english: bool = True) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
+def read_word_vectors(
+    path: Path, *, english: bool, matrix: Path
+) -> tuple[word_vectors.WordVectors, ImportedWordVectors]:
     """The vectors of the words of a file, in its order, and figures of the file.
+
+    matrix: the array file that the numbers are written to, block by block, and from which they are mapped.
 
     The content shows its format; `.gz` files are read directly:
 
@@ -312,21 +316,29 @@ def read_word_vectors(path: Path, *, english: bool = True) -> tuple[word_vectors
     usable = 0
     cut = cutter("words", english=english)
     try:
-        with _words_of(path, form) as (shape, blocks):
-            matrix = np.empty(shape, np.float32)
+        with _words_of(path, form) as (shape, blocks), matrix.open("w+b") as file:
+            write_header(file, shape, "<f4")
+            begin = file.tell()
             for words_of_block, rows in blocks:
-                finite = np.asarray(np.isfinite(rows).all(axis=1))
                 kept = []
                 for row, word in enumerate(words_of_block):
                     # The first vector of a word counts.
-                    if word not in seen and cut(word) == [word]:
-                        usable += 1
-                        kept.append(row)
-                    seen.add(word)
-                kept = [row for row in kept if finite[row]]
-                matrix[len(words) : len(words) + len(kept)] = rows[kept]
+                    if word not in seen:
+                        seen.add(word)
+                        if cut(word) == [word]:
+                            kept.append(row)
+                usable += len(kept)
+                finite = np.asarray(np.isfinite(rows).all(axis=1))
+                kept = kept if finite.all() else [row for row in kept if finite[row]]
+                file.write(np.ascontiguousarray(rows if len(kept) == len(rows) else rows[kept], "<f4").data)
                 words += [words_of_block[row] for row in kept]
+            file.seek(0)
+            write_header(file, (len(words), shape[1]), "<f4")
+            file.seek(begin)
+            sha256 = word_vectors.sha256_of(words, file)
     except UNREADABLE as error:
+        if getattr(error, "errno", None) in FULL:
+            raise
         raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
     if not words:
         raise InputError(
@@ -335,12 +347,11 @@ def read_word_vectors(path: Path, *, english: bool = True) -> tuple[word_vectors
     dimensions = shape[1]
     facts = {
         "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": dimensions,
-        "words": len(words), "tokens": "words" if english else UNICODE,
+        "words": len(words), "tokens": "words" if english else UNICODE, "sha256": sha256,
     }  # fmt: skip
-    vectors = word_vectors.hashed(words, matrix[: len(words)], facts)
     unusable, not_finite = len(seen) - usable, usable - len(words)
-    figures = ImportedWordVectors(form, dimensions, len(words), unusable, not_finite, str(vectors.facts["sha256"]))
-    return vectors, figures
+    figures = ImportedWordVectors(form, dimensions, len(words), unusable, not_finite, sha256)
+    return word_vectors.WordVectors(tuple(words), mapped(matrix), facts), figures
 
 
 @contextmanager

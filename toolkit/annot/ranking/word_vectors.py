@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from io import BufferedRandom
 from itertools import pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
@@ -206,18 +207,23 @@ def hashed(words: Sequence[str], matrix: NDArray[np.float32], facts: Mapping[str
     return WordVectors(tuple(words), matrix, {**facts, "sha256": sha256_of(words, matrix)})
 
 
-def sha256_of(words: Sequence[str], matrix: NDArray[np.float32]) -> str:
-    """SHA-256 of the words, a line each, and then of the numbers row by row, little-endian."""
+def sha256_of(words: Sequence[str], matrix: NDArray[np.float32] | BufferedRandom) -> str:
+    """SHA-256 of the words, a line each, and then of the numbers row by row, little-endian.
+
+    matrix: or a file, from whose place on its bytes are these numbers.
+    """
     digest = hashlib.sha256("".join(f"{word}\n" for word in words).encode())
+    if not isinstance(matrix, np.ndarray):
+        return hashlib.file_digest(matrix, lambda: digest).hexdigest()
     for start in range(0, len(matrix), ROWS_PER_BLOCK):
-        digest.update(matrix[start : start + ROWS_PER_BLOCK].astype("<f4").tobytes())
+        digest.update(np.ascontiguousarray(matrix[start : start + ROWS_PER_BLOCK], "<f4").reshape(-1).data)
     return digest.hexdigest()
 
 
-def save(vectors: WordVectors, folder: Path) -> None:
-    """Write them with their settings."""
-    texts = {"words": vectors.words}
-    array_files.save(folder, kind=KIND, arrays={"vectors": vectors.matrix}, texts=texts, facts=vectors.facts)
+def save(vectors: WordVectors, folder: Path, *, matrix: Path | None = None) -> None:
+    """Write them with their settings. matrix: an array file of their numbers on the same disk, which is moved there."""
+    arrays = {"vectors": matrix or vectors.matrix}
+    array_files.save(folder, kind=KIND, arrays=arrays, texts={"words": vectors.words}, facts=vectors.facts)
 
 
 def load(folder: array_files.Folder) -> WordVectors:

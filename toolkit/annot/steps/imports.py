@@ -18,10 +18,12 @@ from annot.corpus import paper_ids, query_sentences
 from annot.formats import input_files, judgements_file, trec
 from annot.formats.input_files import ByColumn, content_of, first_places
 from annot.judging.plan_on_record import ImportedJudgements, import_judgements, refuse_other_work
+from annot.judging.states import remembered_findings
 from annot.measuring.folds import as_splits
 from annot.pools.selection import topics_as_papers
 from annot.publishing.report.tables import sentences
 from annot.store import papers, pools, runs
+from annot.study.provenance import states_of
 from annot.study.workspace import Workspace, check_files, given_text
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -142,8 +144,9 @@ def judgements_from(
     The same file again changes nothing; further files add to it. columns: of a table, the column of each field that is
     named; others are found. export: the `places` in an export, as `read_export` has them; None for a
     table. grades: of an export, `VALUE=GRADE` for each value of the control that is neither a number nor a name of the
-    scale. facet: of the queries whose id does not
-    end in `-<facet>`. adjudicators: names in the file of those who settled disputes; their rows are final grades.
+    scale. facet: of the queries whose id does not end in `-<facet>`. adjudicators: names in the file of those who
+    settled disputes; their rows are final grades. Without any, a table whose only people are in a column `adjudicator`
+    has them alone.
     foreign: treatment of rows of documents and query papers that are not in the corpus, one of `FOREIGN`; None
     refuses them. same_person: True if names that differ only in case or spaces are one person; None refuses them.
 
@@ -170,11 +173,14 @@ def judgements_from(
         *(ws, rows, data),
         name=name,
         facet=facet,
-        adjudicators=adjudicators,
+        adjudicators=adjudicators or judgements_file.adjudicators_in(rows),
         foreign=foreign,
         same_person=same_person,
         dry_run=dry_run,
     )
+    with ws.store() as store:
+        store.settle()
+        remembered_findings(ws, states_of(ws), on=("judgements",))
     return replace(imported, notes=(*imported.notes, *_unused_grades(ws, imported.grades)))
 
 

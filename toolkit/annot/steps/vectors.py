@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from annot.base.array_files import scratch_for
 from annot.base.errors import InputError
 from annot.base.names import counted, near, sha256_of
 from annot.base.parallel import Engine
@@ -104,14 +105,15 @@ def add_words(ws: Workspace, file: Path, *, dry_run: bool, advance: Advance) -> 
     To tell how much of the corpus they cover, its index is made where it is missing.
     """
     check_files([file])
-    read, imported = given_vectors.read_word_vectors(file, english=index.is_english(ws))
-    if any(ws.corpus.glob("*.parquet")):
-        with TemporaryDirectory(prefix="annot-") as scratch:
+    with TemporaryDirectory(prefix="annot-") if dry_run else scratch_for(ws.word_vectors) as scratch:
+        matrix = Path(scratch) / "matrix.npy"
+        read, imported = given_vectors.read_word_vectors(file, english=index.is_english(ws), matrix=matrix)
+        if any(ws.corpus.glob("*.parquet")):
             inputs, _ = index.open_index(ws, methods=(), advance=advance, scratch=Path(scratch) if dry_run else None)
             coverage = given_vectors.coverage_of(inputs.corpus, read, most=LACKING)
             imported = replace(imported, coverage=coverage)
-    if not dry_run:
-        word_vectors.save(read, ws.word_vectors)
+        if not dry_run:
+            word_vectors.save(read, ws.word_vectors, matrix=matrix)
     return imported
 
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, starmap
+from itertools import chain, islice, starmap
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -73,6 +73,8 @@ FETCHED = 200
 """Rows fetched at once: so few that their values are still in the processor's cache when they go to their columns."""
 MANY = 100
 """Rows from which values that all have are part of the statement."""
+IN_STATEMENT = 25
+"""Rows that SQLite inserts by one statement: each statement has a start and an end."""
 UNKNOWN = {
     "query": ("query", "`annot query list` shows the queries"),
     "assessor": ("assessor", "add them with `annot assessor add`"),
@@ -408,7 +410,12 @@ def insert_columns(
         copy_rows(connection, table.name, [*columns], rows)
         return
     quoted = ", ".join(f'"{name}"' for name in columns)
-    connection.exec_driver_sql(f'INSERT INTO "{table.name}" ({quoted}) VALUES ({", ".join(marks)})', rows)
+    whole = len(rows) // IN_STATEMENT * IN_STATEMENT
+    for size, some in ((IN_STATEMENT, rows[:whole]), (1, rows[whole:])):
+        if some:
+            lots = [(*chain.from_iterable(some[start : start + size]),) for start in range(0, len(some), size)]
+            of_rows = ", ".join([f"({', '.join(marks)})"] * size)
+            connection.exec_driver_sql(f'INSERT INTO "{table.name}" ({quoted}) VALUES {of_rows}', lots)
 
 
 def _literal(values: Sequence[Any]) -> str | None:

@@ -14,7 +14,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
 from annot.formats import trec
-from annot.formats.input_files import json_lines, table_lines
+from annot.formats.input_files import ByColumn, json_lines, table_lines
 from annot.formats.judgements_file import OF_JUDGEMENT, decided
 from annot.labelstudio.studio_records import Payload
 from annot.store import answers as store_answers
@@ -264,7 +264,12 @@ def snapshot_of(session: models.Session, ws: Workspace, has: Callable[[Pair], bo
 DECISIONS_FILE, JUDGEMENTS_FILE = "decisions.jsonl", "judgements.jsonl"
 SET_ASIDE = "given on another version of a text than the pair is judged on"
 HINT = "write them with `annot qrels`"
-FINISH = "finish with `annot pull` and `annot push adjudication`, or write only the settled pairs with --partial"
+PARTIAL = "write only the settled pairs with --partial"
+FINISH = f"finish with `annot pull` and `annot push adjudication`, or {PARTIAL}"
+FINISH_IMPORTED = (
+    "finish with `annot push adjudication`, import the adjudicator's grades with `annot import FILE --as judgements "
+    f"--adjudicator NAME`, or {PARTIAL}"
+)
 WHERE_SHORT = 'if judgements are missing, add a person and plan again, or use --partial or --allow-single "why"'
 
 
@@ -299,11 +304,14 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
 
-def export_imported(ws: Workspace) -> None:
-    """Write the file of `export_judgements` after an import: as a table, unless an answer took the place of another."""
+def export_imported(ws: Workspace, judged: ByColumn | None) -> None:
+    """Write the file of `export_judgements` after an import: as a table, unless an answer took the place of another.
+
+    judged: columns of all judgements on record; None reads them.
+    """
     with ws.reading() as session:
         notes = store_answers.read_returned(session), texts_of(session), _numbers(session)
-        columns = None if any(notes) else store_answers.plain_answers(session, EXPORTED)
+        columns = None if any(notes) else store_answers.plain_answers(session, EXPORTED, judged)
     if columns is None:
         export_judgements(ws, ws.read(outcome_of, ws.settings))
     else:
@@ -447,7 +455,8 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
     faults = unfinished(outcome)
     if partial or not faults:
         return
-    hints = [*([FINISH] if len(faults) > len(outcome.short) else []), *([WHERE_SHORT] if outcome.short else [])]
+    finish = FINISH_IMPORTED if outcome.per_pair is None else FINISH
+    hints = [*([finish] if len(faults) > len(outcome.short) else []), *([WHERE_SHORT] if outcome.short else [])]
     raise InputError(f"{counted(len(faults), 'pair')} without a final grade", faults=faults, hint="; ".join(hints))
 
 

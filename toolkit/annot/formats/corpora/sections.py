@@ -104,6 +104,11 @@ class StructuredAbstracts(NamedTuple):
         """The others."""
         return tuple(heading for heading in self.headings if heading[1])
 
+    @property
+    def writable(self) -> list[str]:
+        """The headings that no line of annot.toml names, though one could; `templates/added.txt.j2` shows them."""
+        return [name for name, _ in self.unknown if name not in (NO_HEADING, OTHERS)]
+
 
 class HeadingCount:
     """Counts the headings of papers."""
