@@ -76,6 +76,17 @@ def test_the_detectable_difference_is_that_of_the_noncentral_t() -> None:
     assert compared(runs)[1].detectable == pytest.approx(error * shift, rel=1e-4)
 
 
+def test_copies_of_a_run_tell_nothing_of_the_detectable_difference() -> None:
+    """Four copies make six of ten differences 0, whose median is 0: no study shows a difference of 0."""
+    copies = {f"copy {at}": BASE for at in range(4)}
+    differences = np.array([*[np.zeros(6)] * 6, *[LEAD] * 4])
+    critical = max_t_tests(differences, alpha=0.05, permutations=20_000, seed=1).critical
+    shift = optimize.brentq(lambda nc: stats.nct.sf(critical, 5, nc) - 0.8, 0, 40)
+    found = compared({**copies, "worse": BASE - LEAD})[1].detectable
+    assert found == pytest.approx(shift * LEAD.std(ddof=1) / math.sqrt(6), rel=1e-4)
+    assert compared(copies)[1].detectable is None
+
+
 def test_the_mean_is_that_of_the_folds_means() -> None:
     """Paper 1 has two queries in the first fold; papers 2 and 3 one each in the second."""
     sizes = np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
@@ -91,7 +102,6 @@ def test_the_mean_is_that_of_the_folds_means() -> None:
 
 
 def test_six_papers_are_the_fewest_on_which_a_difference_can_hold() -> None:
-    assert FEWEST_PAPERS == 6
     assert 2.0 ** (1 - FEWEST_PAPERS) <= 0.05 < 2.0 ** (2 - FEWEST_PAPERS)
 
 
@@ -104,18 +114,6 @@ def test_of_five_papers_a_run_may_be_behind_and_another_as_good() -> None:
     assert (verdict.best, verdict.worse, verdict.behind, verdict.as_good) == ("best", (), ("behind",), ("even",))
     assert verdict.detectable is None
     assert verdict.pairs == 3
-
-
-def test_only_runs_beside_the_best_are_named() -> None:
-    """Three runs far apart on six papers, two of them and the last hold."""
-    runs = {"a": BASE, "b": BASE - LEAD, "c": BASE - 2 * LEAD - np.array([0.0, 0.01, 0.0, 0.02, 0.0, 0.01])}
-    found, verdict = compared(runs)
-    assert [(one.run_a, one.run_b, one.holds) for one in found] == [
-        ("a", "b", True),
-        ("a", "c", True),
-        ("b", "c", True),
-    ]
-    assert verdict.worse == ("b", "c")
 
 
 @pytest.mark.parametrize("papers", [1, 2, 5])
@@ -145,13 +143,3 @@ def test_the_interval_of_an_effect_has_as_much_of_the_noncentral_t_in_either_tai
     assert stats.nct.sf(t, n - 1, found.low * math.sqrt(n)) == pytest.approx(0.05, abs=1e-6)
     assert stats.nct.cdf(t, n - 1, found.high * math.sqrt(n)) == pytest.approx(0.05, abs=1e-6)
     assert found.low < effect < found.high
-
-
-def test_the_interval_of_an_effect_holds_it_in_95_of_100_studies() -> None:
-    """Normal differences of 6 and of 25 topics, with no effect and with a large one."""
-    rng = np.random.default_rng(3)
-    for n, true in ((6, 0.0), (6, 1.5), (25, 0.8)):
-        studies = true + rng.standard_normal((4000, n))
-        effects = studies.mean(axis=1) / studies.std(axis=1, ddof=1)
-        ends = [effect_interval(effect, n, level=0.95, unit="query") for effect in effects.tolist()]
-        assert np.mean([one.low <= true <= one.high for one in ends]) == pytest.approx(0.95, abs=0.011)

@@ -1,4 +1,6 @@
-"""Assessors against each other and against the final grade, beside scikit-learn and counted by hand."""
+"""Assessors against each other and the final grade, their pace and streaks: beside scikit-learn and counted by hand."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -18,9 +20,9 @@ from annot.measuring.diagnosis.panel import (
     severities,
     severity,
 )
+from annot.measuring.forecast.hours import pair_time
 from diagnosed import panel
 from simulated_assessors import dense
-from simulated_assessors import panel as simulated
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 LEVEL = 0.95
@@ -109,46 +111,6 @@ def test_against_final_counts_only_settled_pairs(study: Panel) -> None:
         assert one.upheld.count == int((given == final)[settled].sum())
 
 
-def test_distance_falls_into_one_way_and_both_ways() -> None:
-    """By hand: at threshold 1 a1 is above 3 times and below once, at 2 below once, at 3 never: 5 steps in 6 pairs."""
-    grades = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [1, 2], [3, 3]])
-    (one,) = pairwise_matrix(simulated(grades, np.arange(6)), level=LEVEL)
-    assert one.distance == pytest.approx(5 / 6)
-    # In one direction 2 at threshold 1, and 1 the other way round at threshold 2: a net difference of 1.
-    assert one.parts == pytest.approx({"severity": 1 / 6, "threshold": 2 / 6, "noise": 2 / 6})
-    assert one.difference.value == pytest.approx(1 / 6)
-
-
-def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> None:
-    judgements = [
-        Judgement(f"q{i % 3}", f"d{i:02}", name, int(name == "a2" and i < 4))
-        for i in range(30)
-        for name in ("a1", "a2")
-    ]
-    judgements += [Judgement(f"q{i % 3}", f"e{i:02}", name, 1) for i in range(9) for name in ("a3", "a4")]
-    agreed = [Decision(f"q{i % 3}", f"d{i:02}", 0, "agreed") for i in range(4, 30)]
-    agreed += [Decision(f"q{i % 3}", f"e{i:02}", 1, "agreed") for i in range(9)]
-    facets = {f"q{n}": "method" for n in range(3)}
-    disputed = [(f"q{i % 3}", f"d{i:02}") for i in range(4)]
-    panel = panel_of(judgements, agreed, facets, scale=SCALE, open_pairs=disputed, assignments=(), by_clock=False)
-    first, second, third, _ = against_final(panel, level=LEVEL)
-    for one in (first, second):
-        reason = Undefined(
-            f"4 of 30 pairs that {one.assessor} judged are in dispute; "
-            "until they are settled, only undisputed pairs have a final grade"
-        )
-        assert one.same.value == one.bias.value == one.table == one.upheld.value == reason
-        assert {share.value for share in one.by_grade.values()} == {reason}
-    assert third.same.value == 1.0
-    settled = [Decision(*pair, 1, "adjudicated") for pair in disputed]
-    panel = panel_of(
-        judgements, [*agreed, *settled], facets, scale=SCALE, open_pairs=(), assignments=(), by_clock=False
-    )
-    first, second, *_ = against_final(panel, level=LEVEL)
-    assert (first.same.count, first.same.of, first.upheld.count, first.upheld.of) == (26, 30, 0, 4)
-    assert second.same.value == 1.0
-
-
 def test_a_pair_judged_by_one_person_alone_says_nothing_of_that_person() -> None:
     judgements = [Judgement(f"q{i % 2}", f"d{i}", "a1", i % 3) for i in range(8)]
     judgements += [Judgement("q0", "d0", "a2", 0), Judgement("q1", "d1", "a2", 1)]
@@ -195,13 +157,13 @@ def test_later_revision_and_flags_decide_what_counts() -> None:
 def test_self_consistency_on_planted_repeats() -> None:
     repeats = [Repeat("a1", f"q{i % 4}", f"d{i}", 1, 1) for i in range(16)]
     repeats += [Repeat("a1", f"q{i % 4}", f"e{i}", 2, 1) for i in range(3)]
-    repeats += [Repeat("a1", "q0", "e9", 3, 0), Repeat("a2", "q0", "d0", 1, 1)]
+    repeats += [Repeat("a1", "q0", "e9", 3, 1), Repeat("a2", "q0", "d0", 1, 1)]
     first, second, together = self_consistency(repeats, widest=3, level=LEVEL)
     assert (first.assessor, second.assessor, together.assessor) == ("a1", "a2", None)
     assert (first.same.count, first.same.of) == (16, 20)
     assert first.within_one.count == 19
     assert first.same.interval.low < 0.8 < first.same.interval.high
-    assert first.change.value == pytest.approx(-6 / 20)
+    assert first.change.value == pytest.approx(-5 / 20)
     assert [one.doc_id for one in first.changed] == ["e9", "e0", "e1", "e2"]
     assert isinstance(second.change.interval, Undefined)
     assert together.same.of == 21
@@ -225,13 +187,6 @@ def test_five_times_have_a_median_and_four_have_none() -> None:
     four = pace([10.0, 20.0, 30.0, 40.0])
     assert isinstance(four.median, Undefined)
     assert (four.n, four.n_slow, four.fences) == (4, 0, None)
-
-
-@pytest.mark.parametrize(("n", "places"), [(6, (1, 6)), (9, (2, 8)), (20, (6, 15)), (100, (40, 61))])
-def test_the_interval_of_a_median_has_the_places_of_conovers_table(n: int, places: tuple[int, int]) -> None:
-    """The largest j with at most 2.5% below it in a binomial distribution of n and 1/2 (Conover 1999, table A3)."""
-    interval = pace([float(place) for place in range(1, n + 1)]).median_interval
-    assert (interval.low, interval.high) == places
 
 
 def test_of_two_runs_of_one_length_the_first_is_the_longest() -> None:
@@ -305,25 +260,6 @@ def test_a_kappa_that_hangs_on_one_query_names_it(papers: dict[str, str] | None,
     assert found.coefficient_interval.reason.startswith(f"kappa has no value without {name}: ")
 
 
-def test_an_assessor_against_the_final_grades_is_counted_grade_by_grade() -> None:
-    final = [
-        Decision("q1", "d000", 0, "agreed"),
-        Decision("q1", "d001", 2, "adjudicated", adjudicator="j1"),
-        Decision("q1", "d002", 2, "adjudicated", adjudicator="j1"),
-        Decision("q1", "d003", 3, "single"),
-    ]
-    (one, _) = against_final(panel([0, 2, 1, 3], [0, 1, 2, -1], final=final), level=LEVEL)
-    # The pair that only this person judged has their own grade, and does not count.
-    assert (one.same.count, one.same.of) == (2, 3)
-    assert (one.upheld.count, one.upheld.of) == (1, 2)
-    assert {grade: (of.count, of.of) for grade, of in one.by_grade.items()} == {
-        **{0: (1, 1), 1: (0, 0)},
-        **{2: (1, 2), 3: (0, 0)},
-    }
-    assert one.bias.value == pytest.approx(-1 / 3)
-    assert one.table == ((1, 0, 0, 0), (0, 0, 0, 0), (0, 1, 1, 0), (0, 0, 0, 0))
-
-
 def test_while_one_dispute_is_open_nothing_is_said_against_final_grades() -> None:
     final = [Decision("q1", "d000", 0, "agreed")]
     (one, _) = against_final(panel([0, 2], [0, 1], final=final, open_pairs=(("q1", "d001"),)), level=LEVEL)
@@ -339,25 +275,10 @@ def test_severity_is_so_many_grades_below_the_others() -> None:
     assert (strict.n, strict.partners) == (4, ("a2",))
 
 
-def test_repeats_are_counted_equal_within_one_and_by_direction() -> None:
-    repeats = [
-        Repeat("a1", "q1", f"d{at}", first, second) for at, (first, second) in enumerate([(2, 2), (1, 2), (3, 1)])
-    ]
-    one, together = self_consistency(
-        [*repeats, Repeat("a1", "q1", "d8", 0, 0), Repeat("a1", "q1", "d9", 2, 1)], widest=3.0, level=LEVEL
-    )
-    assert (one.assessor, together.assessor) == ("a1", None)
-    assert (one.same.count, one.within_one.count, one.same.of) == (2, 4, 5)
-    assert one.change.value == pytest.approx((0 + 0 + 1 - 2 - 1) / 5)
-    assert [(repeat.first, repeat.second) for repeat in one.changed] == [(3, 1), (1, 2), (2, 1)]
-    assert self_consistency([], widest=3.0, level=LEVEL) == ()
-
-
 # -- findings, drift, single pairs -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("assessors", [2, 3, 8])
-@pytest.mark.parametrize("grades", [2, 4, 5])
+@pytest.mark.parametrize(("assessors", "grades"), [(2, 2), (3, 4), (8, 5)])
 def test_so_many_papers_are_needed_that_all_of_them_pointing_one_way_hold(assessors: int, grades: int) -> None:
     """A sign test of n papers has p = 2 / 2 ** n at best; severity, noise and each threshold are asked of everybody."""
     tests = assessors * (grades + 1)
@@ -411,18 +332,6 @@ def test_the_detectable_severity_is_that_of_a_t_test_corrected_for_all_that_is_t
     assert found.detectable == pytest.approx(float(np.median(sizes)))
 
 
-def test_the_hardest_pairs_of_a_query_are_three_with_the_share_as_far_apart() -> None:
-    """Spreads 3, 1, 1, 2, 0 and a pair judged once: of five pairs judged twice one is 3 apart, two 2, four 1."""
-    queries = ["q1"] * 6
-    found = hardest_pairs(panel([0, 0, 1, 1, 2, 3], [3, 1, 2, 3, 2, -1], queries=queries))
-    assert [(one.doc_id, one.spread, one.share) for one in found] == [
-        ("d000", 3, 1 / 5),
-        ("d003", 2, 2 / 5),
-        ("d001", 1, 4 / 5),
-    ]
-    assert found[0].grades == {"a1": 0, "a2": 3}
-
-
 def test_spread_counts_places_of_the_scale_and_grades_are_those_given() -> None:
     (found,) = hardest_pairs(panel([0], [3], scale=(0, 1, 3)))
     assert (found.spread, found.grades) == (2, {"a1": 0, "a2": 3})
@@ -435,3 +344,120 @@ def test_who_judged_a_pair_and_what_is_final_is_in_the_panel() -> None:
     assert made.independent.tolist() == [False, True]
     assert np.isnan(made.seconds).all()
     assert made.widest == 3.0
+
+
+RULE = {"rushed": {}, "fence": 3.0, "level": 0.95}
+
+
+def panel_by(judged: list[Judgement], plan: list[Assignment], *, by_clock: bool) -> Panel:
+    facets = {one.query_id: "method" for one in judged}
+    return panel_of(judged, [], facets, scale=(0, 1, 2, 3), open_pairs=(), assignments=plan, by_clock=by_clock)
+
+
+def people(*sequences: tuple[str, list[int], list[str], list[float] | None]) -> Panel:
+    """A panel of people, each with a name, and grades, queries and seconds in the order of judging."""
+    judged, plan = [], []
+    for name, grades, queries, seconds in sequences:
+        for i, (grade, query) in enumerate(zip(grades, queries, strict=True)):
+            took = None if seconds is None else seconds[i]
+            judged.append(Judgement(query, f"d{i:03}", name, int(grade), lead_time=took))
+            plan.append(Assignment(query, f"d{i:03}", name, i + 1))
+    return panel_by(judged, plan, by_clock=False)
+
+
+def robust_pace(seconds: list[float]):
+    return paces(people(("a1", [0] * len(seconds), ["q1"] * len(seconds), [float(one) for one in seconds])), **RULE)[0]
+
+
+@pytest.mark.parametrize("idle", [1, 12])
+def test_idle_times_are_those_that_were_planted(idle: int) -> None:
+    """Of 400 log-normal times 0.5 lie beyond the fence by themselves; the planted ones are pauses of 1 to 5 hours."""
+    rng = np.random.default_rng(2)
+    seconds = rng.lognormal(3.4, 0.4, 400)
+    plain = robust_pace(list(seconds))
+    assert plain.n_slow <= 2
+    seconds[:idle] = 3600.0 * rng.integers(1, 6, idle)
+    found = robust_pace(list(seconds))
+    assert idle <= found.n_slow <= idle + 2
+    assert found.median == pytest.approx(plain.median, rel=0.1)
+    # Each pulled in to the fence, 3 widths of 0.4 above the median: 3.3 medians in place of 100.
+    expected = plain.winsorised * (1 + idle / 400 * 2.2)
+    assert found.winsorised == pytest.approx(expected, rel=0.06)
+
+
+def test_pace_and_forecast_have_one_definition_of_idling() -> None:
+    rng = np.random.default_rng(3)
+    seconds = [*rng.lognormal(4.2, 0.4, 33), 7200.0, 3600.0, 10800.0]
+    judged = [Judgement("q1", f"d{i:02}", "a1", 1, lead_time=float(one)) for i, one in enumerate(seconds)]
+    theirs = pair_time(judged, 3.0)
+    (ours,) = paces(panel_by(judged, [], by_clock=True), **RULE)
+    low, high = ours.fences
+    assert theirs.mean == pytest.approx(np.mean([one for one in seconds if low <= one <= high]))
+    assert 3 <= ours.n_slow <= 4
+    assert ours.winsorised < 1.3 * np.mean(seconds[:33])
+
+
+def test_only_a_persons_own_pairs_are_too_fast_for_them() -> None:
+    two = [(name, [1] * 6, ["q1"] * 6, [40.0] * 6) for name in ("a1", "a2")]
+    rushed = {"a2": [("q1", "d003"), ("q1", "d001"), ("gold", "d9")], "j1": [("q1", "d000")]}
+    first, second = paces(people(*two), **RULE | {"rushed": rushed})
+    assert (first.too_fast, second.too_fast) == ((), (("q1", "d001"), ("q1", "d003")))
+
+
+def test_without_times_there_are_words() -> None:
+    found = paces(people(("a1", [1, 2], ["q1", "q1"], None)), **RULE)[0]
+    assert found.median == Undefined("only 0 judgements have a time; 5 are needed")
+
+
+def test_streak_p_value_is_that_of_all_orders() -> None:
+    """Two queries of four: every order of grades within a query counted, against 2,000 drawn ones."""
+    grades, queries = [0, 0, 0, 1, 1, 1, 0, 1], ["q1"] * 4 + ["q2"] * 4
+    longest = [
+        max(len(list(run)) for _, run in itertools.groupby(one + other))
+        for one in itertools.permutations(grades[:4])
+        for other in itertools.permutations(grades[4:])
+    ]
+    exact = float(np.mean(np.array(longest) >= 3))
+    (found,) = streaks(people(("a1", grades, queries, None)), seed=5)
+    assert (found.longest.length, found.longest.start, found.longest.grade) == (3, 1, 0)
+    assert found.p_value == pytest.approx(exact, abs=0.04)
+    assert found.expected == pytest.approx(float(np.mean(longest)), abs=0.09)
+
+
+def test_a_run_in_a_query_of_one_grade_is_no_streak_but_a_planted_one_is() -> None:
+    rng = np.random.default_rng(4)
+    mixed = list(rng.integers(0, 3, 60))
+    empty = ("a1", [0] * 40 + mixed, ["q1"] * 40 + ["q2"] * 60, None)
+    lazy = ("a2", [*list(rng.integers(0, 3, 40)), *mixed[:30], *([1] * 14), *mixed[30:]], ["q1"] * 114, None)
+    honest, flagged = streaks(people(empty, lazy), seed=5)
+    assert honest.longest.length >= 40
+    assert honest.flagged == ()
+    assert flagged.p_value <= 0.02
+    assert [(one.grade, one.length >= 14, one.start <= 71) for one in flagged.flagged] == [(1, True, True)]
+
+
+def test_order_follows_the_clock_else_the_plan() -> None:
+    plan = [Assignment("q1", "d1", "a1", 2), Assignment("q1", "d2", "a1", 1), Assignment("q2", "d1", "a1", 3)]
+    judged = [
+        Judgement("q1", "d1", "a1", 1, judged_at="2026-01-03T10:00:00Z", lead_time=4.0),
+        Judgement("q1", "d2", "a1", 2, judged_at="2026-01-04T09:00:00Z"),
+        Judgement("q2", "d1", "a1", 3, judged_at="2026-01-02T09:00:00Z"),
+    ]
+    timed = panel_by(judged, plan, by_clock=True)
+    assert timed.by_clock.tolist() == [True]
+    assert timed.grade[timed.in_order[0]].tolist() == [3, 1, 2]
+    unasked = panel_by(judged, plan, by_clock=False)
+    assert (unasked.by_clock.tolist(), unasked.grade[unasked.in_order[0]].tolist()) == ([False], [2, 1, 3])
+    planned = panel_by([*judged[:2], Judgement("q2", "d1", "a1", 3)], plan, by_clock=True)
+    assert (planned.by_clock.tolist(), planned.grade[planned.in_order[0]].tolist()) == ([False], [2, 1, 3])
+
+
+def test_a_hidden_repeat_moves_no_first_judgement() -> None:
+    plan = [Assignment("q1", "d1", "a1", 1), Assignment("q1", "d2", "a1", 2), Assignment("q1", "d1", "a1", 3, 2)]
+    judged = [
+        Judgement("q1", "d1", "a1", 0),
+        Judgement("q1", "d2", "a1", 1),
+        Judgement("q1", "d1", "a1", 2, occasion=2),
+    ]
+    one = panel_by(judged, plan, by_clock=True)
+    assert one.grade[one.in_order[0]].tolist() == [0, 1]
