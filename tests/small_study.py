@@ -14,6 +14,7 @@ from annot.base.records import (
     Assignment,
     Draw,
     Judgement,
+    PairKey,
     Paper,
     Pool,
     PoolEntry,
@@ -26,10 +27,10 @@ from annot.formats.trec import write_run
 from annot.judging.plan_on_record import plan_sha256, write_plan
 from annot.pools.drawn_pools import write_pools
 from annot.steps.setup import init
-from annot.store import facet_labels, people, pools
+from annot.store import facet_labels, people, pools, projects
 from annot.store import pools as stored_queries
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
-from annot.store.models import Plan
+from annot.store.models import Plan, Project, StoredRound
 from annot.store.papers import PaperWriter
 from annot.study.workspace import SETTINGS_FILE, Workspace, write_file
 from study_answers import Answers
@@ -185,3 +186,25 @@ def write_runs(ws: Workspace) -> None:
     write_file(ws.runs / "gappy.run", write_run(without, tag="gappy"))
     behind = {query.topic_id: [*ranking, ScoredDoc("d99", 0.01)] for query in QUERIES}
     write_file(ws.rankings / "title_tfidf.run", write_run(behind, tag="title_tfidf"))
+
+
+def sent_to(
+    ws: Workspace,
+    name: str,
+    *asked: PairKey,
+    round: StoredRound = "judge",
+    server: str = "here",
+    url: str = "http://s",
+    account: int | None = 1,
+    remote: int | None = 7,
+    created: str | None = None,
+) -> Project:
+    """The person's project as a push would have noted it down; what was asked is its tasks 1, 2, ..."""
+    with ws.writing() as session:
+        made = projects.open_project(
+            session, round=round, assessor=name, server=server, url=url, version="1.23.2", account_id=account
+        )
+        if remote is not None:
+            projects.set_remote_project(session, made.project, remote, created=created)
+        projects.record_tasks(session, made.project, {one: at for at, one in enumerate(asked, start=1)})
+        return next(one for one in projects.read_projects(session) if one.project == made.project)

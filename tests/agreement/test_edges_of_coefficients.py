@@ -5,7 +5,7 @@ import pytest
 from annot.base.errors import InputError, UndefinedStatistic
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS, mean_of_tables, of_tables, rests_on_most
-from annot.measuring.agreement.estimates import ONE_GRADE, ONE_SIDED, TWO_PAIRS, caveats
+from annot.measuring.agreement.estimates import ONE_FINAL_GRADE, ONE_GRADE, ONE_SIDED, TWO_PAIRS, caveats
 
 SCALE = (0, 1, 2)
 NONE = np.zeros((3, 3))
@@ -90,6 +90,8 @@ def test_it_is_one_of_a_mean_only_where_most_pairs_are_so() -> None:
     assert caveats(np.stack([CONSTANT_FIRST, more]), VALUES, averaged=False) == {}
     assert caveats(np.stack([NONE, CONSTANT_FIRST]), VALUES, averaged=False)["kappa"] == (ONE_SIDED,)
     assert caveats(np.stack([NONE]), VALUES, averaged=True) == {}
+    # Assessors who differ from final grades that are all alike are not the ones who gave one grade.
+    assert caveats(np.stack([CONSTANT_SECOND, NONE]), VALUES, averaged=True)["kappa"] == (ONE_FINAL_GRADE,)
 
 
 def test_two_pairs_are_a_caveat_of_every_coefficient_and_three_are_none() -> None:

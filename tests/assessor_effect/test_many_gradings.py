@@ -1,15 +1,21 @@
 """Many gradings of one list, and random choices among them."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
-from annot.base.records import Qrel
-from annot.measuring.assessor_effect import random_grades
+from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.measuring.assessor_effect import gradings_of, random_grades
 from annot.measuring.evaluation.measures import MEASURES, GradedList, measured
-from graded_runs import cell, in_order
+from annot.publishing.report.verdict import OrderChanges, robustness
+from graded_runs import SETTINGS, assessor_effect_on_runs, cell, in_order, study
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from measured_runs import evaluate
+from scipy.stats import kendalltau
 
 
 @hypothesis_settings(max_examples=40, deadline=None)
@@ -58,9 +64,19 @@ def test_all_queries_of_a_topic_have_the_same_choice_and_other_topics_one_of_the
     assert np.corrcoef(chosen["m", "t1"], chosen["m", "t2"])[0, 1] == pytest.approx(0, abs=4 / np.sqrt(2000))
 
 
-def test_of_those_who_graded_a_pair_each_is_taken_as_often() -> None:
+def test_an_answer_without_a_grade_is_0_in_a_random_choice_as_it_is_in_the_grades_of_each_assessor() -> None:
+    """The choice of the first for every topic is the grading A, and that of the second is B."""
     nan = np.nan
-    distinct, taken = random_grades(cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]]), n=6000, seed=3, topic="t")
+    query = cell([[3, nan, 2], [1, 2, nan]])
+    drawn, _ = random_grades(query, n=200, seed=3, topic="t")
+    of_both = {grading.name: grading.grades[0].tolist() for grading in gradings_of([query])}
+    assert sorted(drawn.tolist()) == sorted([of_both["A"], of_both["B"]]) == [[1, 2, 0], [3, 0, 2]]
+
+
+def test_of_those_who_were_given_a_pair_each_is_taken_as_often() -> None:
+    nan = np.nan
+    query = cell([[0, 3, nan, nan], [1, 3, 2, 0], [2, nan, nan, 1]])
+    distinct, taken = random_grades(replace(query, asked=~np.isnan(query.ratings)), n=6000, seed=3, topic="t")
     drawn = distinct[taken]
     assert [set(column.tolist()) for column in drawn.T] == [{0, 1, 2}, {3}, {2}, {0, 1}]
     # Four standard errors of a third and of a half among 6,000.
@@ -79,3 +95,58 @@ def test_random_choices_follow_from_seed_and_topic_and_more_of_them_begin_with_t
     assert (choices(50, 3, "t")[:20] == drawn).all()
     assert (choices(20, 4, "t") != drawn).any()
     assert (choices(20, 3, "other") != drawn).any()
+
+
+HELD: Any = SimpleNamespace(comparisons=[SimpleNamespace(holds=True)])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_runs_that_are_far_apart_stay_in_their_order_whoever_of_equals_judges(seed: int) -> None:
+    runs, judgements, qrels = study(n_queries=40, n_docs=30, noise=(0.1, 1.0, 4.0), seed=seed)
+    found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+    assert robustness(found, HELD, judged_twice=1) == "robust"
+    assert found.random_assessors.best_places == (1, 1)
+    assert OrderChanges(found).best == "r0"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_runs_that_are_alike_change_places_among_equals_and_it_is_not_said_that_they_do_not(seed: int) -> None:
+    """Nine runs of one quality, and one that is clearly worse: that difference is significant and stays."""
+    runs, judgements, qrels = study(n_queries=30, n_docs=30, noise=(*[1.0] * 9, 9.0), seed=seed)
+    found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+    assert robustness(found, HELD, judged_twice=1) != "robust"
+    changes = OrderChanges(found)
+    # By another implementation, on the printed means.
+    by_name = {one.name: one.means for one in found.rankings}
+    tags = sorted(runs)
+    for name, value in changes.taus:
+        order = [[by_name[grades][tag] for tag in tags] for grades in (name, "final")]
+        assert value == pytest.approx(kendalltau(*order).statistic)
+        place = list(by_name[name].values()).index(by_name[name][changes.best]) + 1
+        assert dict(changes.places).get(name, 1) == place
+    low, high = found.random_assessors.best_places
+    assert 1 <= low <= high <= changes.lowest_place <= 9
+    assert high > 1
+
+
+def test_the_place_of_the_best_run_is_that_of_the_middle_share_of_choices() -> None:
+    """Two runs and one query of two documents: the first is relevant to a1, the second to a2, and finally the first.
+
+    r0 ranks the first document first. A choice takes all grades from a1 or all from a2: with (3, 0) r0 is first, with
+    (0, 3) second.
+    """
+    docs = ("d0", "d1")
+    orders = {"r0": docs, "r1": docs[::-1]}
+    runs = {tag: {"q": tuple(ScoredDoc(doc, -at) for at, doc in enumerate(order))} for tag, order in orders.items()}
+    of_people = {"a1": (3, 0), "a2": (0, 3)}
+    judgements = [
+        Judgement("q", doc, name, grade)
+        for name, own in of_people.items()
+        for doc, grade in zip(docs, own, strict=True)
+    ]
+    qrels = [Qrel("q", "d0", 3), Qrel("q", "d1", 0)]
+    found = assessor_effect_on_runs(runs, judgements, qrels, replace(SETTINGS, convention="trec", measure="nDCG"))
+    assert found.random_assessors.best_places == (1, 2)
+    changes = OrderChanges(found)
+    assert (changes.best, changes.places, changes.lowest_place) == ("r0", [("B", 2)], 2)
+    assert changes.taus == [("A", 1.0), ("B", -1.0)]

@@ -1,5 +1,6 @@
 """A collection of made-up papers of realistic length, as large as is asked for, without a store."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from annot.study.workspace import Workspace
 CHARACTERS, SPREAD = 1073, 424
 """Of an abstract: mean and standard deviation over the 3,368 of CSFCube, which have 7 sentences on average."""
 SENTENCES = 7
-SYLLABLES = (
+SYLLABLES = [
     "an",
     "be",
     "cor",
@@ -47,14 +48,20 @@ SYLLABLES = (
     "or",
     "pre",
     "ti",
-)
+]
 LABELS = ("background", "objective", "method", "result")
+
+
+@cache
+def made_up_words() -> np.ndarray:
+    """Twenty thousand words, the same each time."""
+    rng = np.random.default_rng(1)
+    return np.array(["".join(rng.choice(SYLLABLES, rng.integers(1, 5))) for _ in range(20_000)])
 
 
 def made_up_papers(n: int, rng: np.random.Generator) -> dict[str, Paper]:
     """Papers whose words repeat as little as real ones do."""
-    words = np.array(["".join(rng.choice(SYLLABLES, rng.integers(1, 5))) for _ in range(20_000)])
-    found = {}
+    words, found = made_up_words(), {}
     for at in range(n):
         text = " ".join(words[rng.integers(len(words), size=400)])[: int(max(300, rng.normal(CHARACTERS, SPREAD)))]
         length = len(text) // SENTENCES

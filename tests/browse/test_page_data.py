@@ -48,10 +48,7 @@ def run(tag: str, rankings: dict[str, Ranking], matches: Any = (), values: Any =
     return BrowsedRun(tag, rankings, dict(matches), dict(values))
 
 
-PAPERS = {
-    "p1": Paper("p1", "One", ("a", "b", "c"), 2001),
-    "d1": Paper("d1", "Two", ("x", "y")),
-}
+PAPERS = {"p1": Paper("p1", "One", ("a", "b", "c"), 2001), "d1": Paper("d1", "Two", ("x", "y"))}
 LABELS = {"p1": ("objective", "other", "method")}
 RUNS = (
     run("good", {"p1-aim": ranking("d1", "d2", "d3")}, values={"p1-aim": 0.45678}),

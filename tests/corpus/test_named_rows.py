@@ -6,7 +6,18 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.records import Assessor, Assignment, Paper, Query
 from annot.base.settings import Settings
-from annot.corpus.query_sentences import check_adjudicated, persons_of, plan_of, queries_of, under_names, with_sentences
+from annot.corpus.query_sentences import (
+    check_adjudicated,
+    check_facet,
+    facet_sentences,
+    make_query,
+    offered_facets,
+    persons_of,
+    plan_of,
+    queries_of,
+    sentence_numbers,
+    under_names,
+)
 from annot.formats.input_files import ByColumn
 from annot.formats.judgements_file import FileJudgement, columns_of
 
@@ -121,9 +132,7 @@ def test_an_adjudicator_gives_one_final_grade_to_a_judged_pair() -> None:
     fine = named(row(1, "p", assessor="j1"), row(2, "p", "e", grade=None, occasion=2, assessor="a1"))
     check_adjudicated(fine, plan, name="f")
     wrong = named(
-        row(3, "p", grade=None, assessor="j1"),
-        row(4, "p", occasion=2, assessor="j1"),
-        row(5, "p", "e", assessor="j1"),
+        row(3, "p", grade=None, assessor="j1"), row(4, "p", occasion=2, assessor="j1"), row(5, "p", "e", assessor="j1")
     )
     assert faults_of(check_adjudicated, wrong, plan) == (
         "f:3: an adjudicator's row without a grade, expected the final one",
@@ -132,13 +141,60 @@ def test_an_adjudicator_gives_one_final_grade_to_a_judged_pair() -> None:
     )
 
 
-def test_a_query_has_its_facets_sentences_and_a_whole_abstract_all() -> None:
-    papers, labels = {"p": Paper("p", "t", ("One.", "Two.", "Three."))}, {"p": ["method", "other", "method"]}
+FACETS = {"background": ("background", "objective"), "method": ("method",), "all": ()}
+LABELS = ("objective", "other", "background")
+PAPER = Paper("p", "t", ("One.", "Two.", "Three."))
 
-    def sentences(facet: str, paper_id: str = "p") -> tuple[int, ...]:
-        return with_sentences(Query("q", paper_id, facet, ()), labels, papers, SETTINGS).sentences
 
-    assert sentences("method") == (0, 2)
-    assert sentences("new-method") == ()
-    assert sentences("all") == (0, 1, 2)
-    assert sentences("all", "unknown") == sentences("method", "unknown") == ()
+def refusal(call: object, *given: object, **named: object) -> tuple[str, tuple[str, ...]]:
+    with pytest.raises(InputError) as caught:
+        call(*given, **named)  # type: ignore[operator]
+    return caught.value.message, caught.value.faults
+
+
+def test_a_facet_has_the_sentences_of_its_labels_and_a_whole_abstract_all() -> None:
+    assert facet_sentences(LABELS, "background", facets=FACETS) == (0, 2)
+    assert facet_sentences(LABELS, "method", facets=FACETS) == ()
+    assert facet_sentences(LABELS, "all", facets=FACETS) == (0, 1, 2)
+    assert offered_facets(LABELS, facets=FACETS) == ("background", "all")
+    assert refusal(check_facet, "methd", facets=FACETS)[0] == "unknown facet 'methd': did you mean 'method'?"
+
+
+def test_a_query_is_made_by_labels_or_of_chosen_sentences() -> None:
+    query = make_query(PAPER, LABELS, "background", facets=FACETS, sentences=None)
+    assert (query.query_id, query.topic_id, query.facet, query.sentences) == ("p-background", "p", "background", (0, 2))
+    assert make_query(PAPER, LABELS, "method", facets=FACETS, sentences=(3, 1)).sentences == (0, 2)
+
+
+def test_a_query_without_a_sentence_is_refused() -> None:
+    message, _ = refusal(make_query, PAPER, LABELS, "method", facets=FACETS, sentences=None)
+    assert message == (
+        "paper p has no sentence of facet 'method': found 1 objective, 2 other, 3 background; "
+        "expected at least one of method"
+    )
+    message, _ = refusal(make_query, PAPER, LABELS[:1], "method", facets=FACETS, sentences=(1,))
+    assert message == "paper p: 1 label for 3 sentences"
+    assert refusal(make_query, PAPER, LABELS, "method", facets=FACETS, sentences=(0, 4, 1, 1)) == (
+        "paper p: the sentences cannot be chosen",
+        (
+            "sentence 0: found no such sentence, expected 1 to 3",
+            "sentence 4: found no such sentence, expected 1 to 3",
+            "sentence 1 is named twice",
+        ),
+    )
+    assert refusal(make_query, PAPER, LABELS, "method", facets=FACETS, sentences=())[1] == (
+        "found no sentence numbers, expected at least one",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("2,3", (2, 3)), (" 2-4, 7", (2, 3, 4, 7)), ("1 - 2", (1, 2)), ("2,2", (2, 2))]
+)
+def test_numbers_of_sentences_are_written_one_by_one_or_from_to(text: str, numbers: tuple[int, ...]) -> None:
+    assert sentence_numbers(text) == numbers
+
+
+@pytest.mark.parametrize("text", ["", "2,", "3-2", "a", "-1", "1234567", "1-2-3"])
+def test_other_numbers_of_sentences_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="expected numbers from 1 such as 2,3 or 2-4"):
+        sentence_numbers(text)

@@ -31,10 +31,7 @@ def read(folder: Path, *lines: str, write: bool = True) -> adding.LotRead:
 
 def reading(out: Path | None, number: int, *paths: Path) -> adding.LotRead:
     return read_lot(
-        (number, [Piece(str(path), "annot", 0, None) for path in paths]),
-        folder=out,
-        settings=Settings(),
-        works=False,
+        (number, [Piece(str(path), "annot", 0, None) for path in paths]), folder=out, settings=Settings(), works=False
     )
 
 
@@ -71,27 +68,6 @@ def test_a_lot_has_its_good_papers_in_a_file_and_what_cannot_be_read_in_another(
     assert position == 2
     assert cleaned is not None
     assert cleaned.paper_id == "c"
-
-
-def test_a_thousand_cleaned_papers_are_written_with_their_texts_and_all_are_counted(tmp_path: Path) -> None:
-    dirty = [*GOOD[:2], "Nine &amp; ten eleven twelve."]
-    brought = read(tmp_path, *(line(f"p{at}", dirty) for at in range(1_002)), write=False)
-    changes = [notes.cleaned for notes in brought.notes.values() if notes.cleaned]
-    assert len(changes) == 1_002
-    assert sum(texts is not None for _, texts in changes) == 1_000
-    count = CleaningCount()
-    count.take([(("x",), cleaned(f"p{at}")) for at in range(1_001)])
-    assert (count.written(tmp_path, "x").written, count.facts) == (1_000, {"x": 1_001})
-
-
-def test_a_hundred_faults_of_a_piece_are_told_and_all_records_are_kept(tmp_path: Path) -> None:
-    brought = read(tmp_path, *["no JSON"] * 103)
-    (one,) = brought.pieces
-    assert (one.places, one.read, len(one.faults), one.broken.total()) == (103, 0, 100, 103)
-    assert brought.rejected is not None
-    assert len(brought.rejected.read_text().splitlines()) == 103
-    (empty,) = read(tmp_path).pieces
-    assert (empty.places, empty.read, empty.faults) == (0, 0, [])
 
 
 def test_only_papers_that_are_not_known_stay_in_the_file(tmp_path: Path) -> None:

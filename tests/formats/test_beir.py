@@ -6,14 +6,13 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import WHOLE, Draw, Paper, Pool, PoolEntry, Qrel, Query, Topic
+from annot.base.records import Qrel
 from annot.base.settings import CollectionSettings
 from annot.formats.beir import Fields, beir_paths, dataset_id, fields_of, module_name, write_beir, write_irds
 from annot_csfcube.files import Material
@@ -83,15 +82,6 @@ def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(
     assert found == {query.query_id: pools[query.topic_id] for query in material.queries}
 
 
-def test_a_query_that_no_pool_led_to_has_what_was_judged_to_be_ranked(material: Material) -> None:
-    query = material.queries[0]
-    left = [pool for pool in material.pools if pool.topic_id != query.topic_id]
-    judged = {one.query_id: ["fic0102", "fic0101"] for one in material.queries if one.topic_id == query.topic_id}
-    files = written(material, pools=left, judged=judged)
-    ranked = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
-    assert ranked[query.query_id] == ["fic0101", "fic0102"]
-
-
 def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_written(material: Material) -> None:
     files = written(material, with_text=False, folder="beir/")
     assert set(files) == {*beir_paths("beir/", with_text=False, worded=False)}
@@ -124,73 +114,9 @@ def test_a_collection_is_called_as_ir_datasets_calls_them() -> None:
         dataset_id("äö")
 
 
-@pytest.mark.parametrize(("language", "shown"), [("pt-BR", "pt"), ("DE_at", "de"), ("en", "en")])
-@pytest.mark.parametrize("with_text", [True, False])
-def test_the_module_has_its_collections_facts(language: str, shown: str, with_text: bool) -> None:
-    source = write_irds(
-        CollectionSettings(name="Mine", title="A title", language=language),
-        files=beir_paths("beir/", with_text=with_text, worded=with_text),
-        docs_sha256="0" * 64,
-        fields=Fields((), ("paper_id", "facet"), with_text),
-        with_text=with_text,
-        facets=["x", "y"],
-        grades=["no", "yes"],
-    )
-    facts: dict[str, Any] = {}
-    for line in source.splitlines():
-        if line.partition(" = ")[0] in ("ID", "LANGUAGE", "FACETS", "GRADES", "DOCS"):
-            exec(line, facts)
-    assert (facts["ID"], facts["LANGUAGE"], facts["FACETS"]) == ("mine", shown, ("x", "y"))
-    assert facts["GRADES"] == {0: "no", 1: "yes"}
-    assert facts["DOCS"] == ("beir/corpus.jsonl" if with_text else None)
-    compile(source, "irds_mine.py", "exec")
-
-
-TOPIC = Topic("T1", "bees", "What keeps bees?", None)
-ENTRIES = (PoolEntry("d", Draw("bm25", 1, 0.5, 1)),)
-
-
-def asked(topic_id: str, *, papers: tuple[Paper, ...] = (Paper("d", "", ("One.",)),), **texts: Topic) -> dict[str, Any]:
-    """The parts of a collection with one query on each of these topics."""
-    ids = [topic_id, *texts]
-    return {
-        "papers": papers,
-        "queries": [Query(one, one, WHOLE, ()) for one in ids],
-        "texts": {topic_id: TOPIC, **texts},
-        "qrels": [],
-        "pools": [Pool(one, "blocks", 2, 50, 1, ("bm25",), (), (), None, ENTRIES) for one in ids],
-        "judged": {},
-    }
-
-
-def test_topics_with_a_title_alone_are_ids_and_texts() -> None:
-    parts = asked("T1")
-    parts["texts"] = {"T1": Topic("T1", "Why?")}
-    files = write_beir(**parts, folder="", with_text=True)
-    assert rows(files["queries.jsonl"]) == [{"_id": "T1", "text": "Why?"}]
-    assert rows(files["corpus.jsonl"]) == [{"_id": "d", "title": "", "text": "One."}]
-
-
-def test_the_type_of_a_paper_is_a_field_of_all_queries_beside_it() -> None:
-    parts = asked("T1", papers=(Paper("d", "", ("One.",)), Paper("p", "Title", ("Two.",))))
-    parts["texts"] = {"T1": Topic("T1", "Why?")}
-    parts["queries"].append(Query("p-x", "p", "x", (0,), "survey"))
-    parts["pools"].append(replace(parts["pools"][0], topic_id="p"))
-    found = [row["metadata"] for row in rows(write_beir(**parts, folder="", with_text=True)["queries.jsonl"])]
-    assert [one["paper_type"] for one in found] == [None, "survey"]
-    assert [one["kind"] for one in found] == ["text", "paper"]
-    assert [(one["topic_id"], one["title"]) for one in found] == [("T1", "Why?"), ("p", "Title")]
-    assert "description" not in found[0]
-
-
 @pytest.mark.parametrize(
     ("kinds", "topics", "shown"),
-    [
-        ("papers", "de", "LANGUAGE"),
-        ("texts", "de-AT", "'de'"),
-        ("both", "de", "None"),
-        ("both", "en", "LANGUAGE"),
-    ],
+    [("papers", "de", "LANGUAGE"), ("texts", "de-AT", "'de'"), ("both", "de", "None"), ("both", "en", "LANGUAGE")],
 )
 def test_queries_in_two_languages_have_none_in_ir_datasets(kinds: str, topics: str, shown: str) -> None:
     fields = {"papers": ("paper_id", "facet"), "texts": (), "both": ("topic_id", "kind", "title")}[kinds]

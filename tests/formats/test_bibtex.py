@@ -211,21 +211,14 @@ def test_an_encoding_that_cannot_be_is_not_believed(read: Reader, says: str) -> 
     ("entry", "key", "title"),
     [
         ('@article{o"brien, title={T}}', 'o"brien', "T"),
-        ("@article{smith(2001), title={T}}", "smith(2001)", "T"),
         ("@article{Smith & Wesson 2001, title={T}}", "Smith & Wesson 2001", "T"),
         ("@article{title = {T}, year = 2001}", None, "T"),
-        ("@article{, title = {T}}", None, "T"),
         ("@article{k\n title = {T}\n year = 2001}", "k", "T"),
-        ("@article{k, year = 2001 title = {T} note = jan volume = 1}", "k", "T"),
         ("@article{k,, title = {T},,\n, year = 2001,,}", "k", "T"),
-        ("@article{k, title = {T}, year = , note = }", "k", "T"),
         ("@article{k, title = {}, title = {T}, title = {U}}", "k", "T"),
         ("@article(k, title = {T :)}, note = {)}, year = 2001)", "k", "T :)"),
-        ('@article(k, title = "T :)")', "k", "T :)"),
         ('@article{k, title = "On {"T, {U}"} x"}', "k", 'On "T, U" x'),
         ("@article{k, title = {T \\\\}, year = 2001}", "k", "T  "),
-        ("@article{k, title = {T \\} and \\{ U \\}}}", "k", "T } and { U }"),
-        ("@article{k,\n % title = {No},\n title = {T}}", "k", "T"),
         ("@article{k, title={T}, abstract={In BibTeX:\n@article{x,\n title = {U}\n}\nas here.}}", "k", "T"),
     ],
 )
@@ -327,18 +320,7 @@ def test_what_is_no_bibtex_is_not_told(text: str) -> None:
     assert not told(text)
 
 
-RUNS = [
-    " ",
-    "{",
-    "\\{",
-    "$",
-    "\\(",
-    "-",
-    "\n%",
-    "x={},",
-    "}@x(",
-    ",",
-]
+RUNS = [" ", "{", "\\{", "$", "\\(", "-", "\n%", "x={},", "}@x(", ","]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[repr(run) for run in RUNS])

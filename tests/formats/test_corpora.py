@@ -109,11 +109,7 @@ ACL = """<?xml version='1.0' encoding='UTF-8'?>
 
 
 @pytest.mark.parametrize(
-    ("collection", "volume", "expected"),
-    [
-        ("2020.acl", "main", "2020.acl-main.6"),
-        ("P18", "1", "P18-1006"),
-    ],
+    ("collection", "volume", "expected"), [("2020.acl", "main", "2020.acl-main.6"), ("P18", "1", "P18-1006")]
 )
 def test_the_papers_of_an_anthology_file(tmp_path: Path, collection: str, volume: str, expected: str) -> None:
     """Ids as https://aclanthology.org/info/ids has them."""
@@ -121,15 +117,6 @@ def test_the_papers_of_an_anthology_file(tmp_path: Path, collection: str, volume
     path.write_text(ACL.format(collection=collection, volume=volume), encoding="utf-8")
     second = anthology_id(collection, volume, "7")
     assert papers_of(path) == [Paper(expected, TITLE, SENTENCES, 2001), Paper(second, "Without one", (), 2001)]
-
-
-def test_an_anthology_file_that_breaks_off_keeps_what_came_before(tmp_path: Path) -> None:
-    path = tmp_path / "x.xml"
-    path.write_text(ACL.format(collection="P18", volume="1").partition('<paper id="7"')[0], encoding="utf-8")
-    good, broken = papers_of(path)
-    assert isinstance(good, Paper)
-    assert isinstance(broken, BrokenRecord)
-    assert broken.reason == "not valid XML"
 
 
 def test_a_damaged_group_of_rows_is_refused_with_its_file(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from itertools import groupby
 from statistics import fmean, median
 
 import pytest
-from annot.base.records import Draw, Judgement, PoolEntry
+from annot.base.records import Judgement, PoolEntry
 from annot_csfcube.files import Material, Release, misfits, write_csfcube
 from csfcube_files import FACETS, LABELS, PAPERS, RANKED, grades_by_query, read
 from demo_collection import demo_material
@@ -122,16 +122,6 @@ def test_pools_are_blocks_of_one_quota_with_the_noise_dropped_and_counted(releas
         assert turns == sorted(set(turns), key=turns.index)
         assert (min(turns), max(turns)) == (1, len(turns) + 2)
         assert (pool.mode, pool.seed, pool.ranking_depth, pool.cited_outside) == ("blocks", None, None, None)
-
-
-def test_an_entry_names_who_drew_it_and_who_else_had_it_and_invents_no_rank(release: Release) -> None:
-    pool = next(pool for pool in release.pools if pool.topic_id == "1587")
-    entries = {entry.doc_id: entry for entry in pool.entries}
-    first = pool.entries[0]
-    assert first.drawn == Draw("cited", None, None, 1)
-    assert all(entry.also == () for entry in pool.entries if entry.drawn.method == "cited")
-    assert any(entry.also for entry in entries.values())
-    assert all(draw.rank is None and draw.turn is None for entry in entries.values() for draw in entry.also)
 
 
 def test_a_query_is_the_sentences_of_its_facet(release: Release) -> None:

@@ -146,10 +146,7 @@ OTHERS: dict[str, tuple[str, Callable[[Path], object]]] = {
         '"result":[{{"from_name":"rel","value":{{"choices":["1"]}}}}]}}]}}]',
         of_bytes(read_export, places=PLACES, grades={}, scale=("no", "yes")),
     ),
-    "relish": (
-        '[{{"pmid":"1","response":{{"relevant":["{}"],"partial":[],"irrelevant":[]}}}}]',
-        of_bytes(read_relish),
-    ),
+    "relish": ('[{{"pmid":"1","response":{{"relevant":["{}"],"partial":[],"irrelevant":[]}}}}]', of_bytes(read_relish)),
     "qrels": ("q 0 {} 1\n", of_lines(read_qrels)),
     "run": ("q Q0 {} 1 2.5 tag\n", of_lines(read_run)),
     "submitted run": ("q Q0 {} 1 2.5 tag\n", of_bytes(read_submitted)),

@@ -19,27 +19,17 @@ SICI = "10.1002/(sici)1097-4571(199806)49:8<693::aid-asi4>3.0.co;2-o"
 @pytest.mark.parametrize(
     ("raw", "doi"),
     [
-        ("10.1145/3397271.3401075", "10.1145/3397271.3401075"),
         ("https://doi.org/10.1145/3397271.3401075", "10.1145/3397271.3401075"),
         ("http://dx.doi.org/10.1016/J.IPM.2020.102", "10.1016/j.ipm.2020.102"),
-        ("DOI: 10.1000/AbC", "10.1000/abc"),
         ("doi:10.1000.10/123.", "10.1000.10/123"),
         ("10.1000/182 [doi]", "10.1000/182"),
         ("https://doi-org.proxy.example.edu/10.1000/182?sid=x#a", "10.1000/182"),
         ("10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O", SICI),
-        ("10.1002/(SICI)1097-4571(199806)49:8&lt;693::AID-ASI4&gt;3.0.CO;2-O", SICI),
         ("https://doi.org/10.1002/%28SICI%291097-4571%28199806%2949%3A8%3C693%3A%3AAID-ASI4%3E3.0.CO%3B2-O", SICI),
-        ("(10.1000/182)", "10.1000/182"),
         ("10.1016/0140-6736(92)90260-(x)", "10.1016/0140-6736(92)90260-(x)"),
-        (r"10.1007/978-3-030-1\_5", "10.1007/978-3-030-1_5"),
         ("\ufeff10.1000/182\u200b", "10.1000/182"),
         ("10.12/x", None),
-        ("10.1000/", None),
         ("10.1000/..", None),
-        ("", None),
-        (None, None),
-        (True, None),
-        (["10.1000/182"], None),
     ],
 )
 def test_all_spellings_of_a_doi_are_one(raw: object, doi: str | None) -> None:
@@ -49,19 +39,14 @@ def test_all_spellings_of_a_doi_are_one(raw: object, doi: str | None) -> None:
 @pytest.mark.parametrize(
     ("raw", "pmid"),
     [
-        ("12345678", "12345678"),
         (12345678, "12345678"),
         (12345678.0, "12345678"),
-        ("PMID: 123", "123"),
         ("pmid123.1", "123"),
         ("https://pubmed.ncbi.nlm.nih.gov/123/", "123"),
         ("PMID: 123; PMCID: PMC456", "123"),
-        ("PMCID: PMC456\nPMID: 0123", "123"),
-        ("MED:9", "9"),
         ("PMC456", None),
         ("1234567890", None),
         ("0", None),
-        ("x123", None),
     ],
 )
 def test_all_spellings_of_a_pmid_are_its_digits(raw: object, pmid: str | None) -> None:
@@ -73,11 +58,8 @@ def test_all_spellings_of_a_pmid_are_its_digits(raw: object, pmid: str | None) -
     [
         ("openalex", "https://openalex.org/W2741809807", "W2741809807"),
         ("openalex", "https://api.openalex.org/works/w2741809807", "W2741809807"),
-        ("openalex", "W1", "W1"),
         ("openalex", "https://openalex.org/A5023888391", None),
-        ("openalex", "", None),
         ("key", " Smith\t2020 a ", "Smith_2020_a"),
-        ("key", "ug7v899j", "ug7v899j"),
         ("key", "Mü\x00ller", "Müller"),
         ("key", "17", None),
         ("key", "x" * 501, None),

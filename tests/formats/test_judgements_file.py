@@ -66,10 +66,6 @@ def test_json_lines_read_as_csv_does() -> None:
     assert found[2].row == lines[2]
 
 
-def test_windows_letters_in_a_name_survive() -> None:
-    assert read(PLAIN.replace("Ada", "Zoë").encode("cp1252"))[0].assessor == "Zoë"
-
-
 def test_columns_by_option_win_over_names_that_are_recognised() -> None:
     data = "query,topic,document,assessor,grade,sure\nwhat is it,q1-method,d1,Ada,1,3\n"
     with pytest.raises(InputError, match="1 fault") as error:
@@ -214,11 +210,6 @@ def test_what_is_no_number_of_seconds_is_a_fault(seconds: str) -> None:
     with pytest.raises(InputError) as caught:
         of_scale(f'{HEAD},seconds\nq,d,Ada,1,"{seconds}"\n')
     assert caught.value.faults == (f"j:2: seconds {seconds!r}, expected a number, 0 or more",)
-
-
-def test_a_column_named_exactly_wins_over_one_that_looks_like_it() -> None:
-    text = "Topic Id,topic_id,document,assessor,grade\nq1,q2,d,Ada,1\n"
-    assert [of_scale(text, query=name)[0].query for name in ("Topic Id", "topic_id")] == ["q1", "q2"]
 
 
 def judged(doc_id: str, **others: Any) -> Judgement:

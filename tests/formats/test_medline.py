@@ -104,18 +104,14 @@ def test_an_old_article_and_a_book_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "field", "value"),
     [
-        ("TI  - T", "title", "T"),
         ("TT  - Über Öfen", "title", "Über Öfen"),
         ("TT  - Über Öfen\nTI  - On ovens", "title", "On ovens"),
         ("TI  - ", "title", None),
-        ("FT  - x", "title", None),
         ("AB  - A.\nOAB - Publisher: B.", "abstract", "A."),
         ("OAB - PIP: B.\nOABL- eng", "abstract", "B."),
         ("OAB - Publisher: Abstract available from the publisher.\nOABL- spa", "abstract", None),
-        ("TI  - T", "abstract", None),
         ("DEP - 20201105", "year", "2020"),
         ("DP  - 1999 Dec-2000 Jan\nDEP - 20201105", "year", "1999"),
-        ("TI  - T", "year", None),
         ("AID - 10.1000/182 [doi]", "doi", "10.1000/182"),
         ("AID - S0140 [pii]\nAID - NBK1234 [bookaccession]", "doi", None),
     ],
@@ -141,11 +137,8 @@ def test_a_record_begins_after_a_blank_line_or_with_another_number(tmp_path: Pat
     ("abstract", "parts"),
     [
         ("BACKGROUND AND AIMS: A.", [("BACKGROUND AND AIMS", "OBJECTIVE")]),
-        ("PATIENTS & METHODS: B.", [("PATIENTS & METHODS", "METHODS")]),
         ("OBJECTIVES/HYPOTHESIS: A.", [("OBJECTIVES/HYPOTHESIS", "OBJECTIVE")]),
         ("STUDY DESIGN: A. DISCUSSION: B.", [("STUDY DESIGN", "METHODS"), ("DISCUSSION", "CONCLUSIONS")]),
-        ("METHODS AND RESULTS: A.", [("METHODS AND RESULTS", "RESULTS")]),
-        ("DESIGN, SETTING, AND PARTICIPANTS: A.", [("DESIGN, SETTING, AND PARTICIPANTS", "METHODS")]),
         ("CONCLUSIONS AND RELEVANCE: A. FUNDING: B.", [("CONCLUSIONS AND RELEVANCE", "CONCLUSIONS"), ("FUNDING", "")]),
         ("What it is. METHODS: A.", [("", ""), ("METHODS", "METHODS")]),
         ("METHODS: RESULTS: A.", [("METHODS", "METHODS")]),
@@ -153,7 +146,6 @@ def test_a_record_begins_after_a_blank_line_or_with_another_number(tmp_path: Pat
         ("We compare the METHODS: none.", []),
         ("Methods: in small letters. results: too.", []),
         ("METHODS:without a space", []),
-        ("", []),
     ],
 )
 def test_an_abstract_is_divided_at_its_headings_only(abstract: str, parts: list[tuple[str, str]]) -> None:

@@ -96,8 +96,7 @@ def test_what_a_work_lacks_its_paper_lacks() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
-    ["W12", "w12", "https://openalex.org/W12", "http://openalex.org/w12", "https://api.openalex.org/works/W12"],
+    "given", ["W12", "w12", "https://openalex.org/W12", "http://openalex.org/w12", "https://api.openalex.org/works/W12"]
 )
 def test_the_id_of_a_work_is_what_its_address_ends_with(given: str) -> None:
     assert OPENALEX.paper({"id": given})["openalex"] == "W12"

@@ -263,6 +263,13 @@ def test_a_row_beyond_the_limit_is_broken_and_the_next_is_read(tmp_path: Path, m
             '"AB12CD34","journalArticle","2019","A, B","A title","Journal","10.1/a","An abstract.","2019-03"',
             {"title": "A title", "abstract": "An abstract.", "year": "2019", "doi": "10.1/a", "key": "AB12CD34"},
         ),
+        # OpenAlex
+        (
+            "id,abstract,authorships.author.display_name,display_name,doi,ids.pmid,language,publication_year",
+            "https://openalex.org/W1,An abstract.,A|B,A title,https://doi.org/10.1/a,,en,2021",
+            {"title": "A title", "abstract": "An abstract.", "year": "2021", "language": "en"}
+            | {"openalex": "https://openalex.org/W1", "doi": "https://doi.org/10.1/a", "pmid": None},
+        ),
         # By hand
         ("Titel;Abstract;Jahr", "Ein Titel;Text.;1998", {"title": "Ein Titel", "abstract": "Text.", "year": "1998"}),
         (

@@ -51,11 +51,7 @@ def test_each_form_of_s2orc_has_the_same_fields() -> None:
 
 @pytest.mark.parametrize(
     ("record", "fits"),
-    [
-        ({"corpusid": 1, "body": {}}, True),
-        ({"corpusid": 1, "body": ""}, False),
-        ({"body": {}}, False),
-    ],
+    [({"corpusid": 1, "body": {}}, True), ({"corpusid": 1, "body": ""}, False), ({"body": {}}, False)],
 )
 def test_a_record_tells_that_it_is_of_s2orc(record: dict[str, Any], fits: bool) -> None:
     assert S2ORC.fits(record) is fits

@@ -9,7 +9,6 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.formats.beir import write_beir
 from annot.formats.corpora import Piece, format_named, format_of
 from annot.formats.corpora.tables import IRDS, document, plain_paper
 from annot.formats.paper_records import document_of_record
@@ -97,10 +96,7 @@ def test_a_passage_of_msmarco_in_ir_datasets_names_its_document() -> None:
     assert IRDS.paper({"doc_id": "d", "title": "T"}) == {"paper_id": "d", "title": "T", "abstract": None}
 
 
-ROWS = [
-    {"docid": "d1-1", "contents": TEXT, "document_id": "d1"},
-    {"docid": "d2", "contents": TEXT, "document_id": ""},
-]
+ROWS = [{"docid": "d1-1", "contents": TEXT, "document_id": "d1"}, {"docid": "d2", "contents": TEXT, "document_id": ""}]
 READ = [Paper("d1-1", "", SENTENCES, part_of="d1"), Paper("d2", "", SENTENCES)]
 
 
@@ -131,12 +127,3 @@ def test_every_format_of_plain_records_has_the_same_names(tmp_path: Path, name: 
         for _, record in known.records(Piece(str(path), known.name, start, stop))
     ]
     assert [document_of_record(known.paper(record), ()) for record in found if isinstance(record, dict)] == READ
-
-
-def test_a_released_corpus_is_read_back_with_the_documents_of_its_passages(tmp_path: Path) -> None:
-    files = write_beir(papers=READ, queries=(), texts={}, qrels=(), pools=(), judged={}, folder="", with_text=True)
-    path = tmp_path / "corpus.jsonl"
-    path.write_bytes(files["corpus.jsonl"])
-    assert format_of(str(path), None) == "beir"
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [document_of_record(plain_paper(record), ()) for record in records] == READ

@@ -101,7 +101,7 @@ def test_an_article_of_today(tmp_path: Path) -> None:
         "cited": [(("pmid", "101"), ("doi", "10.5555/R1")), (("pmid", "102"),)],
     }
     assert [part[:2] for part in fields["sections"]] == [
-        *(("AIMS", "OBJECTIVE"), ("METHODS:", "METHODS"), ("Data", "")),
+        *(("AIMS", "OBJECTIVE"), ("METHODS:", "METHODS"), ("Data", ""))
     ]
     labels = SectionLabels.of(("aim", "how"), {"aim": ["aims", "data"], "how": ["methods"]}, faceted=True)
     paper = document_of_record(labels.applied(fields | {"paper_id": "p"})[0], ("aim", "how"))

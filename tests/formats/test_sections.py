@@ -4,17 +4,8 @@ from typing import Any
 
 import pytest
 from annot.base.settings import Settings
-from annot.corpus.labelling import shipped_model
-from annot.formats.corpora.sections import (
-    MOST_HEADINGS,
-    NO_HEADING,
-    OTHERS,
-    USUAL,
-    HeadingCount,
-    SectionLabels,
-)
+from annot.formats.corpora.sections import MOST_HEADINGS, NO_HEADING, OTHERS, USUAL, HeadingCount, SectionLabels
 from annot.formats.paper_records import document_of_record
-from annot.steps.facets import labeller_of
 from pydantic import ValidationError
 
 FIVE = ("background", "objective", "method", "result", "other")
@@ -71,12 +62,6 @@ def test_every_category_of_nlm_has_a_label_and_no_heading_has_two() -> None:
     assert {"BACKGROUND", "OBJECTIVE", "METHODS", "RESULTS", "CONCLUSIONS"} <= default().label_of.keys()
     assert len(default().label_of) == sum(map(len, USUAL.values()))
     assert USUAL.keys() == {*Settings().labels.names}
-
-
-def test_conclusions_are_results_as_for_those_who_labelled_csabstruct() -> None:
-    before = ("Falls are common.", "We aimed to test waltzes.", "We enrolled 40 adults.", "Falls fell by 10 percent.")
-    learnt = labeller_of(shipped_model(), "shipped").label((*before, "We conclude that waltzes prevent falls."))
-    assert learnt[-1] == default().label_of["CONCLUSIONS"]
 
 
 @pytest.mark.parametrize("part", [("PRACTICE", "UNASSIGNED", "Dance."), ("", "", "Dance.")])

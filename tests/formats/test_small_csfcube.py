@@ -125,10 +125,6 @@ def changed_ratings(**columns: Any) -> dict[str, Any]:
             f"f/{RATINGS}: 7: 3 lists of ratings (relevance_ann...), expected 2",
         ),
         (
-            changed_ratings(relevance_annA=[4, 0, 3]),
-            f"f/{RATINGS}: 7, relevance_annA, entry 1: found 4, expected less than or equal to 3",
-        ),
-        (
             changed_ratings(relevance_annA=[1, -2, 3]),
             f"f/{RATINGS}: 7, relevance_annA, entry 2: found -2, expected greater than or equal to -1",
         ),
@@ -138,43 +134,32 @@ def changed_ratings(**columns: Any) -> dict[str, Any]:
             f"f/{RATINGS}: 7: candidate 13: relevance_max is 1, the ratings are [-1, 0]",
         ),
         (
-            changed_ratings(relevance_min=[3, -1, 3]),
-            f"f/{RATINGS}: 7: candidate 12: relevance_min is 3, the ratings are [3, 1]",
-        ),
-        (
             {RATINGS: f'{{"7": {json.dumps(RATED)}, "7": {json.dumps(RATED)}}}'},
             f"f/{RATINGS}: '7' is listed twice in one object",
         ),
-        ({RATINGS: '{"7":\n'}, f"f/{RATINGS}:2: not valid JSON: Expecting value at column 1"),
         ({POOLS: {"8": CONTENT[POOLS]["7"]}}, f"f: {POOLS}: no pool of query 7"),
         (
             {POOLS: {"7": {"cands": ["12", "13"], "cand_source": [["a"], ["a"]]}}},
             f"f: {POOLS}: query 7: candidate 7 is rated but not in the pool",
         ),
-        ({PAPERS: [*CONTENT[PAPERS], paper("12")]}, f"f/{PAPERS}: paper 12 is listed twice"),
         ({PAPERS: CONTENT[PAPERS][:2]}, f"f: {PAPERS}: no paper 13, which is rated in 7-method"),
         (
             {PAPERS: [paper("7", "other"), *CONTENT[PAPERS][1:]]},
             f"f: {PAPERS}: query 7 has no sentence of its facet method",
         ),
         ({RANKED: CONTENT[RANKED]}, f"f: {RANKED}: query 7: candidate 50 is not in its pool"),
-        ({RANKED: {"8": []}}, f"f: {RANKED}: query 8 has no ratings for facet method"),
         (
             {RANKED: {"7": [["13", 0.5], ["7", 0.25]]}},
             f"f/{RANKED}: 7: candidate 7: distance 0.25 after 0.5, expected smallest first",
         ),
-        ({RANKED: {"7": [["13", 0.5], ["13", 0.5]]}}, f"f/{RANKED}: 7: 13 is listed twice"),
         (
             {SPLITS: {"method": {"dev": ["8_method"]}}},
             f"f: {SPLITS}: method, dev: query 8 has no ratings for facet method",
         ),
-        ({SPLITS: {"method": {"dev": ["7_method"] * 2}}}, f"f/{SPLITS}: method, dev: 7_method is listed twice"),
         (
             {LIST: "pid,facet\r\n"},
             f"f/{LIST}:1: no column year, title, paper type, expected pid,facet,year,title,paper type",
         ),
-        ({LIST: CONTENT[LIST] + "9,method,1,a\r\n"}, f"f/{LIST}:4: expected 5 columns"),
-        ({LIST: CONTENT[LIST] + "8,result,1,a,b\r\n"}, f"f/{LIST}:4: query 8-result is listed twice"),
         (
             {LIST: "pid,facet,year,title,paper type\r\n", SPLITS: None, RANKED: None},
             f"f: {LIST}: query 7 is rated for facet method but not listed",

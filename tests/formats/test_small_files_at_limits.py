@@ -24,8 +24,7 @@ from annot.formats.trec import (
 
 
 @pytest.mark.parametrize(
-    ("file", "header"),
-    [(QUERY_PAPERS_FILE, "query_id\tquery_paper"), (QUERY_TOPICS_FILE, "query_id\ttopic_id")],
+    ("file", "header"), [(QUERY_PAPERS_FILE, "query_id\tquery_paper"), (QUERY_TOPICS_FILE, "query_id\ttopic_id")]
 )
 def test_topics_of_queries_read_back_are_those_that_were_written(file: str, header: str) -> None:
     queries = [Query("q2", "p1", "method", (0,)), Query("q1", "p1", "result", (0,)), Query("q3", "p2", "method", (0,))]
@@ -37,8 +36,7 @@ def test_topics_of_queries_read_back_are_those_that_were_written(file: str, head
 
 
 @pytest.mark.parametrize(
-    ("file", "column", "what"),
-    [(QUERY_PAPERS_FILE, "query_paper", "paper"), (QUERY_TOPICS_FILE, "topic_id", "topic")],
+    ("file", "column", "what"), [(QUERY_PAPERS_FILE, "query_paper", "paper"), (QUERY_TOPICS_FILE, "topic_id", "topic")]
 )
 def test_each_wrong_line_of_the_topics_of_queries_is_a_fault(file: str, column: str, what: str) -> None:
     header = f"query_id\t{column}"

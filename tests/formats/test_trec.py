@@ -204,10 +204,7 @@ def test_the_head_of_a_run_is_its_metadata() -> None:
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [
-        ("tg: 1", "unknown field 'tg'; did you mean 'tag'?"),
-        ("- 1", "found '[1]', expected fields and values"),
-    ],
+    [("tg: 1", "unknown field 'tg'; did you mean 'tag'?"), ("- 1", "found '[1]', expected fields and values")],
 )
 def test_metadata_of_other_fields_are_refused(text: str, problem: str) -> None:
     with pytest.raises(InputError) as caught:

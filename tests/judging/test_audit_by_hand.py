@@ -16,7 +16,7 @@ from annot.labelstudio.tasks import pair_key
 from annot.store import projects, trials
 from annot.store.models import Project
 from annot.study.workspace import Workspace
-from small_study import FirstPairs, Small
+from small_study import FirstPairs, Small, sent_to
 from study_stages import copied
 
 D0, D1, D2 = (PairKey("p1-method", f"d0{at}") for at in range(3))
@@ -118,7 +118,7 @@ def test_a_project_is_the_one_that_was_made_then(
     ws: Workspace, created: str | None, on_record: str | None, is_there: bool
 ) -> None:
     server: Any = Server(project=StudioProject(7, created, 0, 0, {}, True))
-    project = _on_record(ws, "judge", D0, D1, OTHER, created=on_record)
+    project = sent_to(ws, "a1", D0, D1, OTHER, created=on_record)
     found = audits.audited_project(ws, server, project, accounts=[31], people={})
     assert (found is not None) is is_there
     if found is not None:
@@ -130,21 +130,10 @@ def test_a_project_is_the_one_that_was_made_then(
     assert audits.audited_project(ws, cast(Any, Server()), project, accounts=[31], people={}) is None
 
 
-def _on_record(ws: Workspace, round: Any, *asked: PairKey, created: str | None = None) -> Project:
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round=round, assessor="a1", server="here", url="u", version="1", account_id=31
-        )
-        projects.set_remote_project(session, made.project, 7, created=created)
-        projects.record_tasks(session, made.project, {one: at for at, one in enumerate(asked, start=1)})
-        (found,) = projects.read_projects(session, round=round)
-    return found
-
-
 def test_a_project_of_a_round_that_never_counts_is_named_with_it(ws: Workspace) -> None:
     with ws.writing() as session:
         trials.add_assignments(session, "train", [Assignment(*D0.pair, "a1", 1)])
-    project = _on_record(ws, "train", D0)
+    project = sent_to(ws, "a1", D0, round="train")
     server: Any = Server(project=StudioProject(7, None, 0, 0, {}, True))
     found = audits.audited_project(ws, server, project, accounts=[31], people={})
     assert found is not None

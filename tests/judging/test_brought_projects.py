@@ -8,10 +8,8 @@ import pytest
 from annot.judging.exchange.servers import bring_project
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.store import projects
-from annot.store.models import Project
 from annot.study.workspace import Workspace
-from small_study import Small
+from small_study import Small, sent_to
 from studio_in_memory import StudioInMemory
 from study_stages import copied
 
@@ -37,15 +35,8 @@ def gateway(fake: StudioInMemory) -> Iterator[Gateway]:
         yield made
 
 
-def project(ws: Workspace) -> Project:
-    with ws.writing() as session:
-        return projects.open_project(
-            session, round="judge", assessor="a1", server="here", url="u", version="1", account_id=1
-        )
-
-
 def brought(ws: Workspace, gateway: Gateway, spec: ProjectSpec = SPEC) -> tuple[int, list[str]]:
-    return bring_project(ws, gateway, spec, project(ws), set())
+    return bring_project(ws, gateway, spec, sent_to(ws, "a1", remote=None), set())
 
 
 def opens(fake: StudioInMemory, number: int) -> bool:
@@ -57,7 +48,7 @@ def test_a_project_is_made_once_and_what_it_shows_is_on_record(
 ) -> None:
     first, notes = brought(ws, gateway)
     assert (notes, len(fake.projects)) == ([], 1)
-    on_record = project(ws)
+    on_record = sent_to(ws, "a1", remote=None)
     assert (on_record.remote_id, on_record.set_back) == (first, ())
     assert on_record.shows is not None
     assert on_record.shows["title"] == "Title"
@@ -70,7 +61,7 @@ def test_what_was_changed_by_hand_is_set_back_and_noted(ws: Workspace, fake: Stu
     _, notes = brought(ws, gateway)
     assert fake.projects[number]["title"] == "Title"
     assert notes[0].startswith("a1: changed on the server by hand, and changed back now: the title;")
-    assert [what for _, what in project(ws).set_back] == [{"title": "Another"}]
+    assert [what for _, what in sent_to(ws, "a1", remote=None).set_back] == [{"title": "Another"}]
 
 
 def test_a_change_that_a_killed_push_made_is_none_by_hand(

@@ -15,10 +15,9 @@ from annot.judging.rounds import labels as labels_round
 from annot.judging.rounds.labels import LabelsRound
 from annot.labelstudio.studio_records import ReadAnnotation
 from annot.labelstudio.tasks import LABELS_SHOWN, pair_key
-from annot.store import projects
 from annot.store.models import Project
 from annot.study.workspace import Workspace
-from small_study import Small
+from small_study import Small, sent_to
 from study_stages import copied
 
 P1, P2, P3, P4 = (PairKey(f"p{at}", LABELS_SHOWN) for at in range(1, 5))
@@ -101,14 +100,6 @@ class Servers:
         return [SimpleNamespace(key=key) for key in self.tasks]
 
 
-def project_of_labels(ws: Workspace, name: str, *, server: str = "here", remote: int | None = 7) -> None:
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round="labels", assessor=name, server=server, url="u", version="1", account_id=1
-        )
-        projects.set_remote_project(session, made.project, remote)
-
-
 def prepared(ws: Workspace, *names: str, dry_run: bool = False) -> dict[str, list[PairKey]]:
     found = LabelsRound().prepare(ws, RoundOptions(assessor=names), dry_run=dry_run)
     assert found.checked
@@ -118,9 +109,9 @@ def prepared(ws: Workspace, *names: str, dry_run: bool = False) -> dict[str, lis
 def test_abstracts_that_a_person_has_stay_with_them_and_the_others_are_spread(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project_of_labels(ws, "a1")
-    project_of_labels(ws, "a2", remote=None)
-    project_of_labels(ws, "j1", server="elsewhere", remote=8)
+    sent_to(ws, "a1", round="labels")
+    sent_to(ws, "a2", round="labels", remote=None)
+    sent_to(ws, "j1", round="labels", server="elsewhere", remote=8)
     servers = Servers(pair_key(*P3), "strange/key", None)
     servers.replace(monkeypatch)
     assert prepared(ws, "a2", "j1") == {"a2": [P1, P4], "j1": [P2]}

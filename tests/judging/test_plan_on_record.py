@@ -8,9 +8,9 @@ import pytest
 from annot.base.errors import MissingInput
 from annot.base.records import Assignment, PairKey
 from annot.judging.plan_on_record import check, plan_sha256, record_plan, write_plan
-from annot.store import people, projects
+from annot.store import people
 from annot.study.workspace import Workspace
-from small_study import RECORDED, Small
+from small_study import RECORDED, Small, sent_to
 from study_stages import copied
 
 LACKING = ("p1-method", "d09")
@@ -49,12 +49,7 @@ def test_without_a_plan_there_is_nothing_to_check(tmp_path: Path) -> None:
 
 def test_pairs_outside_the_plan_and_tasks_of_nobody_are_counted(ws: Workspace) -> None:
     plan = tuple(one for one in assignments(ws) if one.pair != LACKING and one.query_id != "p4-method")
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round="judge", assessor="a1", server="one", url="u", version="1", account_id=7
-        )
-        projects.set_remote_project(session, project.project, 1)
-        projects.record_tasks(session, project.project, {PairKey(*LACKING): 1, PairKey("p1-method", "d01"): 2})
+    sent_to(ws, "a1", PairKey(*LACKING), PairKey("p1-method", "d01"))
     gone = [one for one in assignments(ws) if one.pair == LACKING]
     with ws.writing() as session:
         record_plan(ws, session, plan, handed_on=gone)

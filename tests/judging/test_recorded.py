@@ -24,11 +24,11 @@ from annot.judging.rounds.judging import JudgingRound
 from annot.labelstudio.gateway import Gateway
 from annot.labelstudio.studio_records import PulledTask, ReadAnnotation, StudioProject, StudioTask, write_result
 from annot.labelstudio.tasks import pair_key
-from annot.store import projects, trials
+from annot.store import trials
 from annot.store.answers import JUDGEMENTS, add_returned, read_returned, withdraw_returned
-from annot.store.models import Project, StoredRound
+from annot.store.models import Project
 from annot.study.workspace import Workspace
-from small_study import RECORDED, Small
+from small_study import RECORDED, Small, sent_to
 from study_stages import copied
 
 D0, D1, D2 = (PairKey("p1-method", f"d0{at}") for at in range(3))
@@ -39,17 +39,6 @@ FIRST, LATER = "2031-01-01T10:00:00.000000Z", "2031-01-01T12:00:00.000000Z"
 def ws(tmp_path: Path) -> Workspace:
     """Forty pairs each are planned for a1 and a2."""
     return copied(Small(), "planned", tmp_path / "study")
-
-
-def project(ws: Workspace, round: StoredRound, *asked: PairKey, name: str = "a1") -> Project:
-    """The person's project 7 on this server, with what was sent."""
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round=round, assessor=name, server="here", url="u", version="1", account_id=3
-        )
-        projects.set_remote_project(session, made.project, 7)
-        projects.record_tasks(session, made.project, {one: at for at, one in enumerate(asked, start=1)})
-        return next(one for one in projects.read_projects(session, round=round) if one.assessor == name)
 
 
 def reading(asked: PairKey, number: int, *flags: str, grade: int = 2, changed: str = FIRST) -> ReadAnnotation:
@@ -75,12 +64,12 @@ def test_answers_of_a_round_that_never_counts_are_kept_beside_and_none_is_lost(w
             session, "train", [Assignment(*one.pair, "a1", at) for at, one in enumerate((D0, D1, D2), 1)]
         )
         trials.add_assignments(session, "train", [Assignment(*D0.pair, "a2", 1)])
-    of = project(ws, "train", D0, D1, D2)
+    of = sent_to(ws, "a1", D0, D1, D2, account=3, round="train")
     done = record_uncounted(ws, collected(of, reading(D0, 1), reading(D1, 2, "no grade")))
     assert counts(done.assessors[0]) == {"assigned": 3, "judged": 1, "new": 2, "changed": 0, "flagged": 1, "lost": 0}
     assert (done.assessors[0].part, done.lost) == (PARTS["train"].title, ())
     assert list(done.notes) == ["a note", "a1: 1 answer not counted: no grade"]
-    other = project(ws, "train", D0, name="a2")
+    other = sent_to(ws, "a2", D0, account=3, round="train")
     again = record_uncounted(ws, collected(of, reading(D0, 1, grade=3, changed=LATER)))
     assert counts(again.assessors[0]) == {"assigned": 3, "judged": 1, "new": 0, "changed": 1, "flagged": 0, "lost": 0}
     theirs = record_uncounted(ws, collected(other, reading(D0, 9)), lambda session: lambda found: "train")
@@ -95,7 +84,7 @@ def recorded(ws: Workspace, of: CollectedProject, *, accept_deletions: bool = Fa
 
 
 def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspace) -> None:
-    of = project(ws, "judge", D0, D1, D2)
+    of = sent_to(ws, "a1", D0, D1, D2, account=3)
     first = recorded(ws, collected(of, reading(D0, 1), reading(D1, 2), reading(D2, 3, "no grade"), edited=1))
     assert counts(first.assessors[0]) == {"assigned": 40, "judged": 2, "new": 3, "changed": 0, "flagged": 1, "lost": 0}
     assert list(first.notes) == [
@@ -127,7 +116,7 @@ def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) 
             add_returned(session, PairReturn(*asked.pair, name, 3, "Look again.", RECORDED))
         taken_back = next(one for one in read_returned(session) if one.pair == D1.pair)
         withdraw_returned(session, taken_back, withdrawn_at=RECORDED)
-    of = project(ws, "judge", D0)
+    of = sent_to(ws, "a1", D0, account=3)
     done = JudgingRound().record(ws, collected(of, reading(D0, 1), reading(gold, 2)), RoundOptions())
     assert counts(done.assessors[0]) == {"assigned": 41, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
     with ws.reading() as session:
@@ -197,7 +186,7 @@ def pulled(
 
 
 def test_what_was_seen_is_asked_for_again_only_once_it_has_changed(ws: Workspace) -> None:
-    of, seen = project(ws, "judge", D0, D1), dict[int, PullCursor]()
+    of, seen = sent_to(ws, "a1", D0, D1, account=3), dict[int, PullCursor]()
     server = Server(task(D0, 1, answer=11), task(D1, 2))
     (whole,) = pulled(ws, server, seen=seen)
     assert (whole.tasks, len(whole.readings), whole.notes, server.asked[-1]) == (2, 1, (), None)
@@ -214,7 +203,7 @@ def test_what_was_seen_is_asked_for_again_only_once_it_has_changed(ws: Workspace
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_the_instructions_stop_opening_once_an_answer_is_recorded(ws: Workspace, keep: bool) -> None:
-    project(ws, "judge", D0, D1)
+    sent_to(ws, "a1", D0, D1, account=3)
     for answer, opens in ((None, True), (11, not keep)):
         server = Server(task(D0, 1, answer=answer), task(D1, 2))
         pulled(ws, server, seen=None, keep=keep)
@@ -222,13 +211,13 @@ def test_the_instructions_stop_opening_once_an_answer_is_recorded(ws: Workspace,
 
 
 def test_a_pair_that_is_there_twice_is_always_read_from_the_whole(ws: Workspace) -> None:
-    of, seen = project(ws, "judge", D0, D1), dict[int, PullCursor]()
+    of, seen = sent_to(ws, "a1", D0, D1, account=3), dict[int, PullCursor]()
     pulled(ws, Server(task(D0, 1, answer=11), task(D0, 2)), seen=seen)
     assert of.project not in seen
 
 
 def test_an_answer_that_was_deleted_since_is_missed_where_its_task_has_changed(ws: Workspace) -> None:
-    project(ws, "judge", D0, D1)
+    sent_to(ws, "a1", D0, D1, account=3)
     server, seen = Server(task(D0, 1, answer=11), task(D1, 2, answer=12)), dict[int, PullCursor]()
     pulled(ws, server, seen=seen)
     server.tasks = (server.tasks[0], task(D1, 2, changed=LATER))
@@ -237,14 +226,8 @@ def test_an_answer_that_was_deleted_since_is_missed_where_its_task_has_changed(w
 
 
 def test_an_account_that_is_not_on_record_is_looked_up_by_the_address(ws: Workspace) -> None:
-    of = project(ws, "judge", D0)
-    with ws.writing() as session:
-        projects.open_project(
-            session, round="judge", assessor="a1", server="here", url="u", version="1", account_id=None
-        )
-        other = projects.open_project(
-            session, round="judge", assessor="a2", server="here", url="u", version="1", account_id=4
-        )
-        projects.set_remote_project(session, other.project, 8)
+    of = sent_to(ws, "a1", D0, account=3)
+    sent_to(ws, "a1", account=None)
+    sent_to(ws, "a2", account=4, remote=8)
     found = {one.project.assessor: list(one.accounts) for one in pulled(ws, Server(task(D0, 1, answer=11)), seen=None)}
     assert (of.account_id, found) == (3, {"a1": [3], "a2": [4]})

@@ -107,7 +107,6 @@ def lost(
     ("count", "fault"),
     [
         (1, "a1: 1 answer, its task was deleted: q d0"),
-        (3, "a1: 3 answers, its task was deleted: q d0, q d1, q d2"),
         (4, "a1: 4 answers, its task was deleted: q d0, q d1, q d2, ..."),
     ],
 )

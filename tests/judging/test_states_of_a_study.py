@@ -234,104 +234,63 @@ class Made(NamedTuple):
 ASKED, SHOWN, LABEL = "How many instances of", "What data does each", "Does each instance have a label"
 FOUND, PEOPLE, ERRORS = "How was the data collected", "Who took part", "Are there errors"
 PUSH = 'annot push --changed "WHY"'
+# fmt: off
 MADE = {
-    "the plan has faults": Made(
-        changed_rows("UPDATE assignment SET position = 999 WHERE rowid = (SELECT min(rowid) FROM assignment)"),
-        "the positions should run from 1 to",
-        "annot check plan",
-        PEOPLE,
-    ),
-    "pools are not what is drawn from their rankings": Made(
-        changed_rows("UPDATE pool SET seed = seed + 1 WHERE rowid = (SELECT min(rowid) FROM pool)"),
-        " on record, ",
-        "annot check",
-        FOUND,
-    ),
-    "the guidelines do not fit the study": Made(
-        guidelines_without_a_grade,
-        "grade 3 is not defined: no text below a heading",
-        PUSH,
-        FOUND,
-    ),
-    "files of the index have changed since they were written": Made(
-        longer(".annot/index/corpora/*/lsa-*/vectors.npy"), "vectors.npy", "annot check index", FOUND
-    ),
-    "files of the corpus have changed since they were written": Made(
-        packed_otherwise, "corpus/part-00001.parquet: changed", "annot check files", SHOWN
-    ),
-    "the corpus does not begin with the papers that were ranked": Made(
-        another_title(judged=False), "made from another corpus", "annot check", SHOWN
-    ),
-    "papers were added after the pools were drawn": Made(
-        papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa", ASKED
-    ),
-    "citations were added after the pools were drawn": Made(
-        cited_later, "its input corpus/citations/manifest.json has changed since", "annot report", FOUND
-    ),
-    "a ranking behind the pools has changed since it was written": Made(
-        twice_in_a_ranking, "changed; pools/rankings/manifest.json says", "annot check files", FOUND
-    ),
-    "a pool differs from the one on record": Made(
-        longer("pools/queries/*.jsonl"), "differs from the pool in the database", "annot check", ASKED
-    ),
-    "the file of the plan is not the plan on record": Made(
-        longer("pools/plan.jsonl"), "pools/plan.jsonl: changed", "annot check", PEOPLE
-    ),
-    "what tasks showed has changed on record since it was sent": Made(
-        other_guidelines_on_record,
-        "the guidelines of method sent on 2029-01-02: the stored content has changed",
-        "annot check files",
-        ERRORS,
-    ),
-    "judgements or adjudications on record have changed since they were recorded": Made(
-        changed_rows("UPDATE judgement SET comment = 'mine' WHERE id = 1"), "judgement 1 (", "annot check files", LABEL
-    ),
-    "the qrels do not follow from the judgements on record": Made(
-        other_grade_in_the_qrels, "exports/qrels.txt: does not follow", "annot qrels", LABEL
-    ),
-    "a run has changed since it was recorded": Made(
-        longer("exports/runs/lsa.run", b"\n"), "exports/runs/lsa.run: changed", "annot check files", ""
-    ),
-    "the number or the order of the grades has changed since they were put on record": Made(
-        settings(scale={"names": ["Irrelevant", "Similar", "Related", "Near-identical"]}),
-        "the order of the grades: 1 Related, now Similar; 2 Similar, now Related",
-        "annot check",
-        LABEL,
-    ),
-    "the names of the grades have changed since they were sent": Made(
-        settings(scale={"names": ["Irrelevant", "Linked", "Similar", "Near-identical"]}),
-        "the names of the grades: 1 Related, now Linked",
-        PUSH,
-        LABEL,
-    ),
-    "facets have changed since they were sent": Made(
-        settings(facets={"method": ["method", "other"]}),
-        "the facet method: method on record, method, other now",
-        PUSH,
-        LABEL,
-    ),
+    "the plan has faults":
+        Made(changed_rows("UPDATE assignment SET position = 999 WHERE rowid = (SELECT min(rowid) FROM assignment)"),
+        "the positions should run from 1 to", "annot check plan", PEOPLE),
+    "pools are not what is drawn from their rankings":
+        Made(changed_rows("UPDATE pool SET seed = seed + 1 WHERE rowid = (SELECT min(rowid) FROM pool)"),
+        " on record, ", "annot check", FOUND),
+    "the guidelines do not fit the study": Made(guidelines_without_a_grade,
+        "grade 3 is not defined: no text below a heading", PUSH, FOUND),
+    "files of the index have changed since they were written":
+        Made(longer(".annot/index/corpora/*/lsa-*/vectors.npy"), "vectors.npy", "annot check index", FOUND),
+    "files of the corpus have changed since they were written": Made(packed_otherwise,
+        "corpus/part-00001.parquet: changed", "annot check files", SHOWN),
+    "the corpus does not begin with the papers that were ranked": Made(another_title(judged=False),
+        "made from another corpus", "annot check", SHOWN),
+    "papers were added after the pools were drawn": Made(papers_added, f"drawn: {', '.join(NEW)}", "annot run lsa",
+        ASKED),
+    "citations were added after the pools were drawn": Made(cited_later,
+        "its input corpus/citations/manifest.json has changed since", "annot report", FOUND),
+    "a ranking behind the pools has changed since it was written": Made(twice_in_a_ranking,
+        "changed; pools/rankings/manifest.json says", "annot check files", FOUND),
+    "a pool differs from the one on record": Made(longer("pools/queries/*.jsonl"),
+        "differs from the pool in the database", "annot check", ASKED),
+    "the file of the plan is not the plan on record": Made(longer("pools/plan.jsonl"), "pools/plan.jsonl: changed",
+        "annot check", PEOPLE),
+    "what tasks showed has changed on record since it was sent": Made(other_guidelines_on_record,
+        "the guidelines of method sent on 2029-01-02: the stored content has changed", "annot check files", ERRORS),
+    "judgements or adjudications on record have changed since they were recorded":
+        Made(changed_rows("UPDATE judgement SET comment = 'mine' WHERE id = 1"), "judgement 1 (", "annot check files",
+        LABEL),
+    "the qrels do not follow from the judgements on record": Made(other_grade_in_the_qrels,
+        "exports/qrels.txt: does not follow", "annot qrels", LABEL),
+    "a run has changed since it was recorded": Made(longer("exports/runs/lsa.run", b"\n"),
+        "exports/runs/lsa.run: changed", "annot check files", ""),
+    "the number or the order of the grades has changed since they were put on record": Made(settings(scale={"names":
+        ["Irrelevant", "Similar", "Related", "Near-identical"]}),
+        "the order of the grades: 1 Related, now Similar; 2 Similar, now Related", "annot check", LABEL),
+    "the names of the grades have changed since they were sent": Made(settings(scale={"names": ["Irrelevant",
+        "Linked", "Similar", "Near-identical"]}), "the names of the grades: 1 Related, now Linked", PUSH, LABEL),
+    "facets have changed since they were sent": Made(settings(facets={"method": ["method", "other"]}),
+        "the facet method: method on record, method, other now", PUSH, LABEL),
     "guidelines have changed since they were sent": Made(one_sentence_more, "the guidelines of method", PUSH, FOUND),
-    "templates or [screen] have changed since they were sent": Made(
-        settings(screen={"fold_after": 300}), "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND
-    ),
-    "words of the screens have changed since they were sent": Made(
-        other_words_of_a_language_that_was_sent, "the words in de: screen.why 'Warum?', now 'Wieso?'", PUSH, FOUND
-    ),
-    "texts have changed since they were sent, without a reason": Made(
-        another_title(judged=True), "without a reason: fic", 'annot corpus add --corrected "WHY" FILE', SHOWN
-    ),
-    "pairs wait for your decision, because a text was corrected after they were judged": Made(
-        # Both queries of the paper have it in their pool.
-        corrected(judged=True),
-        ": 2 pairs",
-        "annot corpus corrected",
-        LABEL,
-    ),
-    "pools were drawn from texts before their correction": Made(
-        corrected(judged=False), "pools were drawn from texts before their correction: fic", "annot run lsa", FOUND
-    ),
+    "templates or [screen] have changed since they were sent": Made(settings(screen={"fold_after": 300}),
+        "[screen] in annot.toml: fold_after 500, now 300", PUSH, FOUND),
+    "words of the screens have changed since they were sent": Made(other_words_of_a_language_that_was_sent,
+        "the words in de: screen.why 'Warum?', now 'Wieso?'", PUSH, FOUND),
+    "texts have changed since they were sent, without a reason": Made(another_title(judged=True),
+        "without a reason: fic", 'annot corpus add --corrected "WHY" FILE', SHOWN),
+    # Both queries of the paper have it in their pool.
+    "pairs wait for your decision, because a text was corrected after they were judged": Made(corrected(judged=True),
+        ": 2 pairs", "annot corpus corrected", LABEL),
+    "pools were drawn from texts before their correction": Made(corrected(judged=False),
+        "pools were drawn from texts before their correction: fic", "annot run lsa", FOUND),
     "the last check of the server has findings": Made(found_on_the_server, "", "annot report", ERRORS),
 }
+# fmt: on
 
 
 def answers(text: str) -> dict[str, str]:

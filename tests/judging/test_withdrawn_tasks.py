@@ -22,7 +22,7 @@ from annot.store.answers import JUDGEMENTS, TRIALS, add_returned, read_returned,
 from annot.store.models import Plan
 from annot.study.outcome import outcome_of
 from annot.study.workspace import Workspace
-from small_study import RECORDED, Small, sourced
+from small_study import RECORDED, Small, sent_to, sourced
 from study_stages import copied
 
 P1 = "p1-method"
@@ -62,13 +62,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ws = copied(Small(), "planned", tmp_path_factory.mktemp("withdrawn") / "study")
     with ws.writing() as session:
         people.replace_plan(session, assigned(D0, D1), plan=Plan("1", 13, RECORDED, 2))
-        for server, name in (*((server, name) for server in ("here", "there") for name in HERE), ("here", "j1")):
-            one = projects.open_project(
-                session, round="judge", assessor=name, server=server, url="u", version="1", account_id=None
-            )
-            if name in HERE:
-                projects.set_remote_project(session, one.project, HERE[name])
-                projects.record_tasks(session, one.project, {D0: 1, D1: 2})
+    for server, name in ((server, name) for server in ("here", "there") for name in HERE):
+        sent_to(ws, name, D0, D1, server=server, account=None, remote=HERE[name])
+    sent_to(ws, "j1", account=None, remote=None)
     return ws.root
 
 

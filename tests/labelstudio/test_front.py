@@ -111,14 +111,6 @@ def test_a_name_leads_here_if_its_address_is_of_this_machine(names: dict[str, st
     assert not front.leads_here("unknown.example.org", 443)
 
 
-def test_where_caddy_is_missing_the_line_to_type_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front.shutil, "which", lambda *_, **__: None)
-    with pytest.raises(StudioError) as caught:
-        front.program()
-    assert "apt install caddy" in str(caught.value.hint)
-    assert "systemctl disable --now caddy" in str(caught.value.hint)
-
-
 def test_a_database_is_given_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "5ecre7")
     variables = json.loads(server.database_variables("postgresql://studio@127.0.0.1:5433/labels"))

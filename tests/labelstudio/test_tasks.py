@@ -3,9 +3,18 @@
 from html.parser import HTMLParser
 
 import pytest
-from annot.base.records import PairKey, Paper
+from annot.base.records import PairKey, Paper, Query
 from annot.base.settings import Settings
-from annot.labelstudio.tasks import adjudicate_task, facets_task, is_link, pair_key, split_key
+from annot.labelstudio.tasks import (
+    TaskKeys,
+    adjudicate_task,
+    facets_task,
+    is_link,
+    judge_task,
+    pair_key,
+    reads,
+    split_key,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from labelling_texts import CANDIDATE, FACETS, QUERY, SCALE, opinion, task, text
@@ -163,3 +172,103 @@ def test_a_key_is_query_and_document_and_from_the_second_time_on_the_occasion(ke
 )
 def test_only_an_address_of_the_web_is_a_link(where: str, opens: bool) -> None:
     assert is_link(where) is opens
+
+
+# -- texts read back from a task ---------------------------------------------------------------------------------------
+
+
+WORDS = st.text(st.characters(codec="utf-8"), max_size=30) | st.sampled_from(
+    [
+        "",
+        " ",
+        "a  b",
+        "<mark>x</mark>",
+        "</p>",
+        '<div class="a-side a-cand',
+        "a & b",
+        "\u2028",
+        "\x00",
+        "x</h2>",
+        "&lt;",
+    ]
+)
+TEXTS = st.tuples(WORDS, st.lists(WORDS, min_size=1, max_size=5))
+
+
+@given(topic=TEXTS, document=TEXTS, labelled=st.booleans(), fold=st.sampled_from([1, 5, 1000]), mark=st.booleans())
+def test_a_side_reads_as_the_text_that_it_was_made_of(
+    topic: tuple[str, list[str]], document: tuple[str, list[str]], labelled: bool, fold: int, mark: bool
+) -> None:
+    papers = [
+        Paper(name, title, tuple(sentences), labels=("method",) * len(sentences) if labelled else None)
+        for name, (title, sentences) in (("p", topic), ("d", document))
+    ]
+    task = judge_task(
+        question=PairKey("p-method", "d"),
+        query=Query("p-method", "p", "method", (0,)),
+        topic=papers[0],
+        document=papers[1],
+        facet_help="",
+        facet_labels=("method",) if labelled else (),
+        progress="",
+        first=True,
+        fold_after=fold,
+        mark_terms=mark,
+    )
+    html = task["data"]["pair_html"]
+    assert reads(html, "query", topic[0], topic[1])
+    assert reads(html, "cand", document[0], document[1])
+    assert not reads(html, "cand", f"{document[0]}x", document[1])
+    assert not reads(html, "query", topic[0], [*topic[1], "Another sentence."])
+    labels = Paper("p", topic[0], tuple(topic[1]), labels=("method",) * len(topic[1]))
+    assert reads(facets_task("key", labels, progress="")["data"]["pair_html"], "query", topic[0], topic[1])
+
+
+# -- sealed keys -------------------------------------------------------------------------------------------------------
+
+
+SECRET, OTHER = "0f" * 32, "a1" * 32
+PAIRS = [(f"fic1-{facet}", f"fic{100 + number}") for facet in ("method", "result") for number in range(40)]
+
+
+def sealed(keys: TaskKeys, project: int, key: str) -> str:
+    made = task()
+    sent = keys.sealed(project, {**made, "data": {**made["data"], "pair_id": key}})
+    data = sent["data"]
+    assert isinstance(data, dict)
+    assert {name: text for name, text in data.items() if name != "pair_id"} == {
+        name: text for name, text in made["data"].items() if name != "pair_id"
+    }
+    return str(data["pair_id"])
+
+
+def test_a_sealed_key_opens_again_and_tells_nothing() -> None:
+    keys = TaskKeys([SECRET], PAIRS)
+    plain = [pair_key(*pair, occasion) for pair in PAIRS for occasion in (1, 2)]
+    shown = [sealed(keys, 7, key) for key in plain]
+    assert [keys.opened(7, key) for key in shown] == plain
+    assert len(set(shown)) == len(plain)
+    assert {len(key) for key in shown} == {24}, "a repeat looks like any other"
+    assert not any("fic" in key or "/" in key for key in shown)
+
+
+def test_the_same_pair_has_another_key_in_each_project_and_in_each_study() -> None:
+    key = pair_key(*PAIRS[0])
+    keys, elsewhere = TaskKeys([SECRET], PAIRS), TaskKeys([OTHER], PAIRS)
+    shown = {sealed(keys, 7, key), sealed(keys, 8, key), sealed(elsewhere, 7, key)}
+    assert len(shown) == 3
+    assert keys.opened(8, sealed(keys, 7, key)) == sealed(keys, 7, key), "of another project: not ours"
+
+
+def test_keys_of_before_and_of_strangers_stay_as_they_are() -> None:
+    keys = TaskKeys([SECRET, OTHER], PAIRS)
+    assert keys.opened(7, sealed(TaskKeys([OTHER], PAIRS), 7, pair_key(*PAIRS[3]))) == pair_key(*PAIRS[3])
+    for key in (pair_key(*PAIRS[1]), "who/knows", "0" * 24):
+        assert keys.opened(7, key) == key
+
+
+def test_up_to_nine_occasions_of_a_pair_are_recognised() -> None:
+    keys = TaskKeys([SECRET], PAIRS)
+    for occasion, opens in ((9, True), (10, False)):
+        plain = pair_key(*PAIRS[0], occasion)
+        assert (keys.opened(7, sealed(keys, 7, plain)) == plain) is opens

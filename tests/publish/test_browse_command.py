@@ -103,10 +103,6 @@ def ask_again(ws: Workspace, annot: Annot) -> Result:
     [
         (put_back, "1 pair without a final grade"),
         (ask_again, "1 pair to judge again"),
-        (
-            lambda ws, annot: annot("substudy", "draw", "--assessor", "j1", "--queries", "1", "--candidates", "3"),
-            "of training or the sub-study",
-        ),
         (lambda ws, annot: annot("train", "hide", "--share", "0.1"), "of training or the sub-study"),
     ],
 )

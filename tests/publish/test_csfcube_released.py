@@ -28,20 +28,9 @@ def ws(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 @pytest.fixture(scope="module")
 def released(ws: Workspace) -> Path:
-    return make(ws, ws.root.parent / "release")
-
-
-def make(ws: Workspace, folder: Path, *, with_text: bool = True) -> Path:
-    release(
-        ws,
-        folder,
-        with_text=with_text,
-        licence="CC-BY-NC-4.0",
-        published=None,
-        allowed=(),
-        draft=False,
-        dry_run=False,
-    )
+    folder = ws.root.parent / "release"
+    given = {"with_text": True, "licence": "CC-BY-NC-4.0", "published": None, "allowed": ()}
+    release(ws, folder, **given, draft=False, dry_run=False)
     return folder
 
 
@@ -53,10 +42,7 @@ def decided(ws: Workspace) -> list[Qrel]:
 def test_its_own_format_holds_what_was_imported(ws: Workspace, released: Path) -> None:
     labels = ws.settings.facets
     found = read_release(
-        files_of(released / "csfcube"),
-        name="again",
-        known_labels=Settings().labels.names,
-        facet_labels=labels,
+        files_of(released / "csfcube"), name="again", known_labels=Settings().labels.names, facet_labels=labels
     )
     assert sorted(Qrel(one.query_id, one.doc_id, one.grade) for one in found.decisions) == decided(ws)
 
@@ -88,18 +74,16 @@ def test_nothing_is_told_of_plan_audit_adjudicator_or_rankings_that_the_release_
 
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning:ir_datasets")
-def test_mlcroissant_and_ir_datasets_read_it_without_texts(
-    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_mlcroissant_and_ir_datasets_read_it(
+    ws: Workspace, released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import mlcroissant
 
-    folder = make(ws, tmp_path / "release", with_text=False)
-    assert not (folder / "beir" / "corpus.jsonl").exists()
-    dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
+    dataset = mlcroissant.Dataset(jsonld=str(released / "croissant.json"))
     issues = dataset.metadata.ctx.issues
     assert (set(issues.errors), set(issues.warnings)) == (set(), set())
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
-    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.syspath_prepend(str(released))
     import ir_datasets
 
     before = dict(ir_datasets.registry._registered)

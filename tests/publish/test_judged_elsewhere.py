@@ -59,29 +59,6 @@ def test_the_datasheet_tells_what_the_file_says_and_nothing_else(annot: Run, stu
     assert "which sentences belong to them is not on record" in text
 
 
-def test_the_reports_pairs_add_up_and_it_shows_no_labels_of_sentences_that_are_not_there(
-    annot: Run, study: Path
-) -> None:
-    judged(annot, study)
-    assert annot("qrels", "--partial").exit_code == 0
-    (study / "exports" / "runs").mkdir()
-    run = "".join(f"p1-method Q0 d{at} {at + 1} {9 - at} own\n" for at in range(DOCUMENTS))
-    (study / "exports" / "runs" / "own.run").write_text(run, encoding="utf-8")
-    assert annot("report").exit_code == 0
-    page = (study / "exports" / "report.md").read_text(encoding="utf-8")
-    assert (
-        "23 pairs were settled without an adjudicator, because the grades were equal or there was only one, 8 pairs by"
-        in page
-    )
-    assert (
-        "1 is open. 1 of the pairs settled without an adjudicator had only one assessor, whose grade is final." in page
-    )
-    assert "Sentence labels" not in page
-    assert "random order of all papers that the runs rank" in page
-    assert "How these runs were made is not recorded here: own." in page
-    assert "Settings of the runs" not in page
-
-
 def test_without_a_corpus_the_release_says_so_first_and_names_the_remedy(annot: Run, study: Path) -> None:
     judged(annot, study)
     (study / "datasheet.toml").unlink()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from annot.base.templating import render
-from annot.publishing.browse_page import CARD_FILE, PAGES, linked, pages_in, with_links, write_pages
+from annot.publishing.browse_page import CARD_FILE, linked, pages_in, with_links, write_pages
 
 PLACE = {kind: render(f"pages{kind}.j2", {}, overrides=None) for kind in (".html", ".md")}
 
@@ -45,12 +45,6 @@ def test_links_are_replaced_and_a_page_that_is_alone_is_as_it_was_rendered(kind:
     assert with_links(once, alone, [alone, other]) == once
     assert targets(with_links(once, alone, [alone, third])) == [third]
     assert with_links(once, alone, [alone]) == rendered == with_links(rendered, alone, [])
-
-
-def test_the_page_for_a_meeting_is_linked_from_nowhere_and_links_nowhere() -> None:
-    made = linked(dict.fromkeys(("meeting.html", "report.html"), page().encode()))
-    assert targets(made["report.html"]) == []
-    assert "meeting.html" not in PAGES
 
 
 def test_a_dead_link_goes_with_the_next_page_that_is_written(tmp_path: Path) -> None:

@@ -49,6 +49,9 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     assert together["not_settled"] is None
     assert isinstance(together["after"]["alpha_ordinal"]["pooled"], float)
     assert together["overruled"]["pooled"]["of"] == together["n_pairs"] - 3
+    # Figures after adjudication, and the share overruled, are shown with the pairs that they rest on.
+    assert together["after"]["alpha_ordinal"]["n_pairs_pooled"] == together["n_pairs"] - 3
+    assert together["before"]["alpha_ordinal"]["n_pairs_pooled"] == together["n_pairs"]
 
     annot("run")
     released = annot("release", tmp_path / "release")
@@ -58,6 +61,11 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
         disputed = {one.record.pair for one in ADJUDICATIONS.read(session)}
     assert f"an adjudicator settled {len(disputed) - 3} pairs, 3 could not be judged." in page
     assert "3 pairs could not be judged by any adjudicator who was asked. They were closed without a grade" in page
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if "| together |" in line]
+    pairs_of = {row[1]: int(row[3]) for row in rows if row[1] in ("before", "after") and row[2].isdigit()}
+    assert pairs_of == {"before": together["n_pairs"], "after": together["n_pairs"] - 3}
+    (graded_twice,) = {row[4] for row in rows if len(row) == 9 and row[1].isdigit() and "%" in row[6]}
+    assert graded_twice == str(together["n_pairs"] - 3)
     plan = (ws.pools / "plan.jsonl").read_text(encoding="utf-8")
     total = Counter(json.loads(line)["query_id"] for line in plan.splitlines())
     for file in ("README.md", "DATASHEET.md"):

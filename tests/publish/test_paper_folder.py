@@ -72,8 +72,7 @@ def test_files_that_are_not_made_any_more_are_removed_unless_they_were_changed(t
     assert list(json.loads((tmp_path / "manifest.json").read_text())["files"]) == ["c.csv"]
 
 
-def test_marks_lead_to_browse_from_the_page_and_from_a_file(study: Workspace) -> None:
-    publish.write_report(study)
+def test_marks_of_a_drawing_in_a_file_lead_to_browse(study: Workspace) -> None:
     publish.write_figures(study, purpose="screen")
     drawn = (study.exports / "figures" / "screen" / "queries-forward-gappy.svg").read_text()
     to_browse = {name for name, _ in re.findall(r'<a href="([^"#]*)#([^"]*)"', drawn)}

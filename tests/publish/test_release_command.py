@@ -30,16 +30,7 @@ from study_stages import COLLECTION, advance, files_of, published
 
 
 def make(ws: Workspace, folder: Path, *, with_text: bool | None = None) -> Path:
-    release(
-        ws,
-        folder,
-        with_text=with_text,
-        licence=None,
-        published=None,
-        allowed=(),
-        draft=False,
-        dry_run=False,
-    )
+    release(ws, folder, with_text=with_text, licence=None, published=None, allowed=(), draft=False, dry_run=False)
     return folder
 
 

@@ -164,18 +164,6 @@ def test_mlcroissant_accepts_it_and_reads_its_topics(mixed: Path) -> None:
     assert topics["encodingFormat"] == "application/xml"
 
 
-def test_pytrec_eval_scores_its_runs_with_its_qrels(texts: Path) -> None:
-    import pytrec_eval
-
-    with (texts / "qrels.txt").open() as lines:
-        qrels = pytrec_eval.parse_qrel(lines)
-    with (texts / "runs" / "forward.run").open() as lines:
-        run = pytrec_eval.parse_run(lines)
-    scores = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
-    # The grades of T1 are 1, 2, 3, 0 ..., those of T4 begin with 0.
-    assert {topic: score["recip_rank"] for topic, score in scores.items()} == {"T1": 1, "T2": 1, "T3": 1, "T4": 0.5}
-
-
 def test_ids_only_has_the_words_of_topics_alone(mixed_ids: tuple[Path, Result]) -> None:
     release, told = mixed_ids
     assert rows(release / "beir" / "corpus-ids.jsonl")[0] == {"_id": "d00"}

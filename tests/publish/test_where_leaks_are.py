@@ -14,14 +14,14 @@ def lines_with(secret: Secret, text: str) -> list[int]:
     return [found.line for found in leaks({"a.txt": text.encode()}, [secret], allowed=())]
 
 
-@pytest.mark.parametrize("line", [1, 2, 1999, 2000, 2001, 2002, 4000, 4001, 4002, 4500])
+@pytest.mark.parametrize("line", [1, 1999, 2000, 2002, 4000, 4002])
 def test_the_line_of_a_leak_is_counted_through_long_files(line: int) -> None:
     text = "\n".join("by Ada Planter" if at == line else "-" for at in range(1, 4501))
     found = leaks({"a.txt": text.encode()}, [NAME], allowed=())
     assert found == (Leak("a.txt", line, "a known name", "Ad…r (11 characters)"),)
 
 
-@pytest.mark.parametrize("line", [1, 1999, 2000, 2001, 4000])
+@pytest.mark.parametrize("line", [1999, 2000, 2001])
 def test_a_name_broken_over_two_lines_is_found_on_the_first(line: int) -> None:
     rows = ["-"] * 4500
     rows[line - 1 : line + 1] = ["by Ada", "Planter"]

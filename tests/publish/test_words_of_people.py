@@ -1,6 +1,5 @@
 """Whose words go into a release, counted person by person from a small study."""
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -81,14 +80,3 @@ def test_who_agrees_later_is_noted_down_once_with_the_words_of_the_lead(ws: Work
     assert [(one.early, one.consents) for one in found.kinds] == [({"a1": 1}, ("a2 by mail",)), ({}, ("j1 by mail",))]
     assert found.reasons == {(QUERY, "d02"): "Because."}
     assert consent(read_snapshot(ws), how="all", people=())[0].assessor == "a1"
-
-
-def test_consent_reaches_to_the_last_word_also_of_a_clock_that_is_ahead(ws: Workspace) -> None:
-    ahead = Judgement(QUERY, "d05", "a2", 1, comment="From the future.", judged_at=FAR)
-    with ws.writing() as session:
-        JUDGEMENTS.record(session, [SourcedJudgement(ahead, "label-studio", "50", {})], recorded_at=RECORDED)
-    (agreed,) = consent(read_snapshot(ws), how="by mail", people=["a2"])
-    assert datetime.fromisoformat(agreed.at) == datetime.fromisoformat(FAR)
-    with ws.writing() as session:
-        record_notices(session, [agreed])
-    assert decided(ws).kinds[0].early == {"a1": 1}

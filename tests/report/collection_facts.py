@@ -73,11 +73,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             keywords=("scientific documents",),
         ),
         terms=Terms(
-            with_text=with_text,
-            licence="CC-BY-4.0",
-            text_licence="CC0-1.0",
-            topic_licence="",
-            published="2031-02-03",
+            with_text=with_text, licence="CC-BY-4.0", text_licence="CC0-1.0", topic_licence="", published="2031-02-03"
         ),
         corpus=CorpusFacts(len(material.papers), (min(years), max(years)), without_year=7),
         rejected=(("fewer than 3 sentences", 4321),),

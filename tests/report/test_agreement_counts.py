@@ -11,13 +11,9 @@ from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.estimates import AgreementTable, agreement_table
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections import agreement, whole
-from annot.publishing.report.tables import Figure, Table
+from annot.publishing.report.tables import Table
 
-GIVEN = {
-    "q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)],
-    "q2-aim": [(0, 0), (1, 1), (2, 3)],
-    "q3-way": [(0, 0), (0, 0)],
-}
+GIVEN = {"q1-aim": [(0, 0), (1, 2), (3, 3), (2, 0)], "q2-aim": [(0, 0), (1, 1), (2, 3)], "q3-way": [(0, 0), (0, 0)]}
 """The grades of two assessors, pair by pair: three of nine differ."""
 FINAL = {("q1-aim", "d1"): 2, ("q1-aim", "d3"): 1, ("q2-aim", "d2"): 2}
 """The second is a grade that neither gave."""
@@ -134,30 +130,6 @@ def test_versions_of_guidelines_have_the_figures_of_their_pairs() -> None:
     assert first[:6] == ["aim", 1, "2031-02-03", "", 2, 7]
     assert first[7:] == [pytest.approx(100 * (1 / 2 + 2 / 3) / 2), 2]
     assert second == ["way", 2, "2031-03-03", "clearer", 0, 0, None, None, 0]
-
-
-def test_the_drawing_has_the_queries_with_an_alpha(monkeypatch: pytest.MonkeyPatch) -> None:
-    points: dict[str, list[Any]] = {}
-
-    def keep(found: Any, *, limits: Any, unit: str, query: str) -> Any:
-        points.update(found)
-        assert limits == (0.667, 0.8)
-        return SimpleNamespace(on_page="")
-
-    monkeypatch.setattr(agreement.figures, "before_and_after", keep)
-    study: Any = SimpleNamespace(
-        words=OF_PAPERS,
-        agreement=table("aim", "way"),
-        outcome=SimpleNamespace(adjudications=range(3)),
-        **{"unjudgeable": 0, "open": 0, "incomplete": 0, "decisions": [], "level": 0.95},
-    )
-    monkeypatch.setattr(agreement, "sentences", lambda block, **values: (block,))
-    chapter = agreement.body(study)
-    assert {facet: len(of) for facet, of in points.items()} == {"aim": 2}
-    drawing = chapter.blocks[0]
-    assert isinstance(drawing, Figure)
-    assert "2" in drawing.description
-    assert "3" in drawing.description
 
 
 def test_the_first_screen_has_alpha_before_and_after_the_share_disputed_and_what_is_open() -> None:

@@ -236,8 +236,7 @@ class Tags(HTMLParser):
 def test_the_page_needs_nothing_else_and_shows_tags_of_others_as_text(facts: CollectionFacts) -> None:
     hostile = '<script>alert(1)</script>\n\n<img src="https://evil.example/x.png" onerror="x()"> a < b & c'
     named = changed(
-        facts,
-        collection=facts.collection.model_copy(update={"title": "A <b>title</b>", "creators": ("<i>We</i>",)}),
+        facts, collection=facts.collection.model_copy(update={"title": "A <b>title</b>", "creators": ("<i>We</i>",)})
     )
     page = datasheet_html(named, datasheet_markdown(named, {"uses.tasks": hostile}, overrides=None), overrides=None)
     tags = Tags()

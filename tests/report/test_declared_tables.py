@@ -6,14 +6,7 @@ import pytest
 from annot.base.names import OF_PAPERS
 from annot.base.stats.values import Interval, Undefined
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.tables import (
-    Column,
-    Table,
-    columns_for,
-    data_of,
-    missing_figures,
-    table,
-)
+from annot.publishing.report.tables import Column, Table, columns_for, data_of, missing_figures, table
 
 BETWEEN = Interval(0.25, 0.75, 0.95, "jackknife")
 FIGURE = Number(0.512345, COEFFICIENT, BETWEEN)

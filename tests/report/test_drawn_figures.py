@@ -140,15 +140,6 @@ def test_stacked_bars_begin_where_the_last_part_ended_and_stripe_colours_that_co
     ]
 
 
-def test_lines_have_their_points_and_those_of_counts_begin_at_0() -> None:
-    drawing = figures.lines({"training": [(0, 0.9), (10, 0.4)], "dev": [(10, 0.5)]}, across="step", up="loss")
-    (axes,) = painted(drawing).axes
-    assert lines(axes) == [([0, 10], [0.9, 0.4]), ([10], [0.5])]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("step", "loss")
-    assert drawing.rows[-1] == {"series": "dev", "step": 10, "loss": 0.5}
-    (axes,) = painted(figures.lines({"n": [(1, 5), (2, 9)]}, across="day", up="answers", steps=True)).axes
-
-
 def test_two_runs_are_sorted_by_their_difference_and_each_mark_leads_to_its_query() -> None:
     scores = {"q 1": (0.5, 0.4), "q2": (0.1, 0.9), "q3": (0.6, 0.6)}
     drawing = figures.two_runs(scores, names=("a&b", "c"), unit="NDCG, %")

@@ -40,11 +40,7 @@ def test_beside_the_runs_are_the_gradings_of_all_queries() -> None:
     table = assessors.ranges(found())
     assert table.headings == ("Run", "final grades", "assessor A", "random assessor")
     rows = [[cell.raw if isinstance(cell, Number) else cell for cell in row] for row in table.rows]
-    assert rows == [
-        ["bm25", 0.6123, 0.6, "[60.0, 71.2]"],
-        ["lsa", 0.58, 0.7, "–"],
-        ["tfidf", 0.58, 0.1, "–"],
-    ]
+    assert rows == [["bm25", 0.6123, 0.6, "[60.0, 71.2]"], ["lsa", 0.58, 0.7, "–"], ["tfidf", 0.58, 0.1, "–"]]
     assert [(record["random_low"], record["random_high"]) for record in table.records] == [
         (0.6, 0.71234),
         (None, None),

@@ -52,20 +52,23 @@ def answered(times: dict[str, list[float | None]]) -> tuple[Judgement, ...]:
 
 
 def test_work_is_that_of_assessors_and_adjudicators_where_an_answer_without_a_time_is_an_average_one() -> None:
-    settled = {("q", "d0"): Adjudication("q", "d0", "j1", 1, "hidden", (), lead_time=360.0)}
+    settled = (
+        Adjudication("q", "d0", "j1", 1, "hidden", (), lead_time=360.0),
+        Adjudication("q", "d1", "j1", None, "hidden", (), cannot_judge="not readable", lead_time=180.0),
+    )
     given = (
         *answered({"a1": [30.0, 42.0, None], "a2": [72.0]}),
         Judgement("q", "d9", "a2", 1, flags=("other account",)),
     )
     snapshot: Any = SimpleNamespace(
-        outcome=SimpleNamespace(everything=given, adjudications=settled),
+        outcome=SimpleNamespace(everything=given, rulings=settled),
         ws=SimpleNamespace(settings=SimpleNamespace(forecast=SimpleNamespace(fence=3.0))),
     )
     hours, timed, answers = Study(snapshot).work
-    # a1: 30, 42 and an average 36 seconds; a2 72; j1 360.
-    assert hours == pytest.approx((30 + 42 + 36 + 72 + 360) / 3600)
-    assert (timed, answers) == (4, 5)
-    snapshot.outcome = SimpleNamespace(everything=answered({"a1": [None, 0.0]}), adjudications={})
+    # a1: 30, 42 and an average 36 seconds; a2 72; j1 360, and 180 for a pair that could not be judged.
+    assert hours == pytest.approx((30 + 42 + 36 + 72 + 360 + 180) / 3600)
+    assert (timed, answers) == (5, 6)
+    snapshot.outcome = SimpleNamespace(everything=answered({"a1": [None, 0.0]}), rulings=())
     assert isinstance(Study(snapshot).work.hours, Undefined)
 
 

@@ -33,10 +33,7 @@ WRONG = (
     "plan --query nope",
 )
 """Calls with a query that there is not."""
-OTHERS = {
-    "facets": r"topics?|questions?|query papers?",
-    "questions": r"quer(?:y|ies)|topics?",
-}
+OTHERS = {"facets": r"topics?|questions?|query papers?", "questions": r"quer(?:y|ies)|topics?"}
 """Nouns of the other kinds."""
 NO_WORDS = re.compile(
     r"<style>.*?</style>|<script.*?</script>|<code>.*?</code>|<[^>]*>|`[^`]*`|\]\([^)]*\)|annot [a-z-]+ [a-z-]+"

@@ -6,10 +6,8 @@ from typing import Any
 from annot.base.names import OF_PAPERS
 from annot.base.records import Paper
 from annot.base.stats.values import Interval
-from annot.base.words import ENGLISH
-from annot.labelstudio.tasks import IN_ENGLISH
 from annot.publishing.report.side_by_side import Screens, side_by_side
-from annot.publishing.report.single_pages import _agreement, _title
+from annot.publishing.report.single_pages import _agreement
 from annot.publishing.report.tables import Abstract, SideBySide
 
 SAID = Screens(
@@ -44,12 +42,6 @@ def test_a_paper_that_is_not_here_has_no_side_and_a_page_without_words_no_criter
     assert found.sides == (Abstract("Query", "Title p1", ("a",), frozenset()),)
     assert found.criteria == (("2 much", "Much."),)
     assert read_again(None, None, Screens({}, {}, {}, SAID.scale, {})).criteria == ()
-
-
-def test_a_paper_is_named_by_its_title_and_its_id_or_the_querys() -> None:
-    texts = {"q1": paper("p1"), "d1": None}
-    titles = [_title(text, name, IN_ENGLISH, ENGLISH) for name, text in texts.items()]
-    assert titles == ["Title p1 (q1)", "d1"]
 
 
 def group(name: str, pooled: float) -> Any:

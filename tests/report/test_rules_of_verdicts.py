@@ -9,13 +9,8 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.verdict import (
-    best,
-    figure,
-    lines_of_all_queries,
-    reliability,
-    robustness,
-)
+from annot.publishing.report.tables import sentence
+from annot.publishing.report.verdict import best, figure, lines_of_all_queries, reliability, robustness
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]
@@ -126,22 +121,6 @@ def test_without_a_pair_judged_twice_or_a_difference_that_holds_nothing_is_said_
     assert robustness(effect(with_swap), none, judged_twice=1) == "untried"
 
 
-def test_a_run_without_rivals_beats_none() -> None:
-    found = best(measured({"good": DOCS}, papers=3))
-    assert found is not None
-    verdict = found.verdict
-    assert (verdict.best, verdict.papers, verdict.pairs, verdict.smallest_p, verdict.detectable) == (
-        "good",
-        0,
-        0,
-        0.0,
-        None,
-    )
-    assert (verdict.worse, verdict.behind, verdict.as_good) == ((), (), ())
-    assert (found.runs, found.queries, found.too_few, found.certain) == (1, 6, True, True)
-    assert found.detectable.value is None
-
-
 @pytest.mark.parametrize(("papers", "too_few"), [(5, True), (6, False)])
 def test_of_several_runs_the_best_is_compared_with_the_others(papers: int, too_few: bool) -> None:
     found = best(measured({"worst": DOCS[::-1], "b best": DOCS, "a best": DOCS}, papers=papers))
@@ -151,6 +130,9 @@ def test_of_several_runs_the_best_is_compared_with_the_others(papers: int, too_f
     assert (found.figure.value, found.too_few) == (pytest.approx(100), too_few)
     assert found.like_chance == (("worst",) if papers > 5 else ()), "of five papers nothing can be shown"
     assert found.above_chance == (papers > 5)
+    # None of two runs with one score is ahead of the other, and further queries do not separate copies.
+    assert (found.tied, found.alike, "b best" in found.to_separate) == (("b best",), ("b best",), False)
+    assert sentence("runs.lead", best=found).startswith("a best and b best are ahead with the same score")
 
 
 def test_runs_on_one_facet_only_are_compared_on_that() -> None:

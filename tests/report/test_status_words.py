@@ -10,7 +10,6 @@ from annot.base.stats.values import Estimate, Finish, Undefined
 from annot.judging.progress import AssessorProgress, PersonByDay, QueryProgress
 from annot.labelstudio.studio_records import project_url
 from annot.measuring.forecast.hours import PairTime
-from annot.publishing.report.cells import Number
 from annot.publishing.report.status_page import PersonProgress, _link, moment, tables
 from annot.study.plain_pairs import states_of
 
@@ -82,19 +81,6 @@ def look() -> Any:
         ),
         settling=SimpleNamespace(hours=Estimate(0.5, NONE), cost=Estimate(NONE, NONE)),
     )
-
-
-def test_people_have_whole_seconds_and_the_shares_of_their_grades() -> None:
-    people, _, agreement, forecast = tables(look(), OF_PAPERS, all_queries=False)
-    assert [[str(cell) for cell in row] for row in people.rows] == [
-        ["a1", "5", "9", "75%", "25%", "1", "42", "12.3", "2.5", "2031-03-20"],
-        ["a2", "0", "9", "–", "–", "0", "–", "12.3", "2.5", "None"],
-    ]
-    assert agreement.rows == ()
-    assert [str(cell) for cell in forecast.rows[0]] == ["1.0", "2.5", "0.5", "–", "–", "–"]
-    seconds = people.records[0]["seconds_per_pair"]
-    assert isinstance(seconds, Number)
-    assert seconds.raw == 41.6
 
 
 def test_queries_under_way_are_those_begun_and_not_complete() -> None:

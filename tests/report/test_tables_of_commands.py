@@ -68,24 +68,3 @@ def test_agreement_with_gold_prints_three_coefficients_and_keeps_five() -> None:
     kappa = record["kappa"]
     assert isinstance(kappa, Number)
     assert kappa.rests_on == (("queries", 3), ("pairs", 12))
-
-
-def test_a_view_has_the_median_seconds_of_the_pairs_that_were_timed() -> None:
-    seconds = Estimate(41.26, Interval(30.0, 50.0, 0.95, "order statistics"))
-    found = commands.VIEWS.of([row(view="abstract", pairs=9, answered=8, cannot_judge=1, seconds=seconds, timed=7)])
-    assert printed(found) == [["abstract", "9", "8", "1", "41 [30, 50]"]]
-    assert found.records == ({"first": "abstract", "median_seconds": found.rows[0][-1]},)
-    last = found.rows[0][-1]
-    assert isinstance(last, Number)
-    assert last.rests_on == (("pairs", 7),)
-
-
-def test_sent_pulled_and_corrected_have_a_line_for_each_person() -> None:
-    sent = row(assessor="a1", planned=9, there=4, sent=5, updated=2, withdrawn=1, address="http://x")
-    assert printed(commands.sent("assessor", "pairs").of([sent])) == [["a1", "9", "4", "5", "2", "1", "http://x"]]
-    pulled = row(assessor="a1", assigned=9, judged=8, new=7, changed=3, flagged=2, lost=1)
-    assert printed(commands.pulled("assessor", "pairs", "judged").of([pulled])) == [
-        ["a1", "9", "8", "7", "3", "2", "1"]
-    ]
-    corrected = row(assessor="a1", assigned=9, judged=8, sentences=7, queries=3)
-    assert printed(commands.pulled_labels("person", "papers", "done").of([corrected])) == [["a1", "9", "8", "7", "3"]]

@@ -1,6 +1,5 @@
 """The tables of runs: their order and letters, every measure, each query, and what was measured before a top-up."""
 
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,6 @@ from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, TOGETHER, EvaluatedRuns
 from annot.publishing.report.sections.runs import (
     compared,
-    drawing,
     letter_of,
     measures,
     scores_before_topups,
@@ -84,13 +82,6 @@ def test_nothing_that_is_no_run_has_the_sign_of_chance(found: EvaluatedRuns) -> 
     assert all("°" in str(cell) for cell in table.rows[2][2:])
 
 
-def test_a_drawing_has_the_runs_of_all_queries_best_first(found: EvaluatedRuns) -> None:
-    dots, chance, *better = drawing(found).description.split(". ")
-    assert re.findall(r"[:;] (\w+) \d+", dots) == ["best", "mixed", "worst"]
-    assert re.fullmatch(r"A random order reaches \d\d(\.\d)?( \[.+\])?", chance)
-    assert "mixed is better than worst." in better[-1]
-
-
 def test_every_convention_has_its_own_table_and_queries_only_on_request(found: EvaluatedRuns) -> None:
     plain = list(measures(found, per_query=False))
     assert {one.name for one in plain} == {"measures-csfcube", "measures-trec"}
@@ -128,8 +119,5 @@ def test_scores_before_each_topup_are_beside_those_of_now(found: EvaluatedRuns) 
     (table,) = scores_before_topups(given)
     assert table.headings == (*("Facet", "Run", "Before version 2", "Before version 4", "Now", "Difference", "Places"),)
     assert [str(cell) for cell in table.rows[0]] == [TOGETHER, "best", "50.0", "60.0", "75.0", "+25.0", "1, 2"]
-    assert [str(cell) for cell in table.rows[1]][1:] == [
-        "worst °",
-        *("20.0", "15.0", "10.0", "-10.0", "3"),
-    ]
+    assert [str(cell) for cell in table.rows[1]][1:] == ["worst °", *("20.0", "15.0", "10.0", "-10.0", "3")]
     assert list(scores_before_topups(found)) == []

@@ -7,7 +7,8 @@ from annot.base.records import Assessor, PairKey
 from annot.judging.plan_on_record import PLAN_FILE
 from annot.labelstudio.tasks import pair_key
 from annot.steps import changes
-from annot.store import people, projects
+from annot.store import people
+from small_study import sent_to
 from worlds import World
 
 
@@ -57,15 +58,8 @@ def test_an_answer_to_a_pair_that_another_was_sent_since_is_told_and_the_others_
     made = sent.tasks("a1")
     leave(sent, "a1", successor="a3")
     sent.studio.annotate(made[pair_key(*second)], [], email="ann@example.org")
-    with sent.ws.writing() as session:
-        project = projects.open_project(
-            session, round="judge", assessor="a3", server="another", url="u", version="1", account_id=9
-        )
-        projects.record_tasks(session, project.project, {PairKey(*second): 1})
-        other = projects.open_project(
-            session, round="judge", assessor="a2", server="another", url="u", version="1", account_id=9
-        )
-        projects.record_tasks(session, other.project, {PairKey(*second): 2})
+    for name in ("a3", "a2"):
+        sent_to(sent.ws, name, PairKey(*second), server="another", remote=None)
     notes = sent.push().notes
     assert "a1: 1 task answered after others had begun; the others' answers count" in notes
     assert plan(sent, "a1") == []

@@ -11,10 +11,10 @@ from annot.judging.exchange.outgoing import OutgoingProject
 from annot.judging.rounds import judging, round_of
 from annot.judging.rounds.trials import TrainingRound, _timely_source
 from annot.labelstudio.studio_records import ReadAnnotation
-from annot.store import people, pools, projects, trials
+from annot.store import people, pools, trials
 from annot.store.answers import ADJUDICATIONS, TRIALS, SourcedAnswer
 from annot.study.workspace import Workspace
-from small_study import RECORDED, FirstPairs, Small
+from small_study import RECORDED, FirstPairs, Small, sent_to
 from study_stages import copied
 
 P1, P2, RESULT = "p1-method", "p2-method", "p1-result"
@@ -132,14 +132,6 @@ def reading(pair: tuple[str, str], grade: int) -> ReadAnnotation:
     )  # fmt: skip
 
 
-def sent_to(ws: Workspace, name: str, pairs: Sequence[tuple[str, str]]) -> None:
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round="adjudicate", assessor=name, server="one", url="u", version="1", account_id=7
-        )
-        projects.record_tasks(session, project.project, {PairKey(*pair): at for at, pair in enumerate(pairs)})
-
-
 def test_a_dispute_stays_with_whom_it_was_sent_to_until_they_leave(judged: Workspace) -> None:
     (one,) = judging.adjudication_outgoing_of(judged)
     disputed = [asked.pair for asked in one.tasks]
@@ -148,7 +140,7 @@ def test_a_dispute_stays_with_whom_it_was_sent_to_until_they_leave(judged: Works
     shared = tasks(judging.adjudication_outgoing_of(judged))
     assert {name: len(own) for name, own in shared.items()} == {"j1": 4, "j2": 4}
     assert sorted(asked.pair for own in shared.values() for asked in own) == sorted(disputed)
-    sent_to(judged, "j1", disputed)
+    sent_to(judged, "j1", *(PairKey(*pair) for pair in disputed), round="adjudicate", remote=None)
     assert {name: len(own) for name, own in tasks(judging.adjudication_outgoing_of(judged)).items()} == {"j1": 8}
     leave(judged, "j1")
     assert {name: len(own) for name, own in tasks(judging.adjudication_outgoing_of(judged)).items()} == {

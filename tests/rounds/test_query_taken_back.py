@@ -154,10 +154,9 @@ def test_killed_half_way_the_same_command_finishes_or_a_push_sends_again(mistake
                 assert len(world.tasks("a1")) == len(world.tasks("a2")) == 20
 
 
-@pytest.mark.parametrize("across", ["query", "study"])
-def test_a_query_under_a_sample_leaves_it_and_the_others_keep_their_probabilities(mistaken: World, across: str) -> None:
+def test_a_query_under_a_sample_leaves_it_and_the_others_keep_their_probabilities(mistaken: World) -> None:
     """Over the study, too, if it came later: each batch is drawn by itself."""
-    ws = mistaken.ws.replaced("sample", across=across).replaced("judging", repeats=0.0)
+    ws = mistaken.ws.replaced("sample", across="study").replaced("judging", repeats=0.0)
     planned = {"shares": {}, "seed": None, "dry_run": False}
     query.remove(ws, MISTAKE, sent=True, dry_run=False)
     with ws.reading() as session:

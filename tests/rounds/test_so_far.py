@@ -14,9 +14,9 @@ from annot.labelstudio.studio_records import write_result
 from annot.labelstudio.tasks import pair_key
 from annot.publishing.so_far import write_pages
 from annot.steps import exchange
-from annot.store import people, projects, trials
+from annot.store import people, trials
 from annot.store.answers import JUDGEMENTS, TRIALS, SourcedJudgement
-from small_study import RECORDED
+from small_study import RECORDED, sent_to
 from study_stages import quietly, set_in
 from worlds import PEOPLE, QUERY, Pair, World
 
@@ -188,11 +188,7 @@ def test_a_pseudonym_that_is_a_path_leads_nowhere(judged: World) -> None:
         people.put_assessors(session, [Assessor("../../../away", None, adjudicator=False)])
         given = SourcedJudgement(Judgement(*judged.pairs[0], "../../../away", 2), "import", "", {})
         JUDGEMENTS.record(session, [given], recorded_at=RECORDED)
-        project = projects.open_project(
-            session, round="judge", assessor="../../../away", server="s", url="http://s", version="1", account_id=9
-        )
-        projects.set_remote_project(session, project.project, 9)
-        projects.record_tasks(session, project.project, {given.record.pair_key: 1})
+    sent_to(judged.ws, "../../../away", given.record.pair_key, server="s", remote=9)
     write_pages(judged.ws, now=datetime.now(UTC))
     folder = judged.ws.cache / "people"
     assert {path.relative_to(folder).parts[0] for path in folder.glob("*")} == {"a1", "a2", "..%2F..%2F..%2Faway"}

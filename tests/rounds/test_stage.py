@@ -11,11 +11,11 @@ from annot.judging.next_step import Facts, next_step
 from annot.judging.plan_on_record import record_plan
 from annot.judging.stage import Stage
 from annot.steps import plan
-from annot.store import people, pools, projects
+from annot.store import people, pools
 from annot.store.answers import JUDGEMENTS, add_returned
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
-from small_study import RECORDED, FirstPairs, Small, judgement, pool_of, sourced
+from small_study import RECORDED, FirstPairs, Small, judgement, pool_of, sent_to, sourced
 from study_stages import copied
 from worlds import Rounds
 
@@ -124,20 +124,11 @@ def test_what_a_person_who_left_still_has_to_judge_is_handed_on(study: Made) -> 
         assert next_step(Stage(session, ws).facts()).command == "annot assessor leave a2"
 
 
-def sent(ws: Workspace, round: str, name: str, asked: list[PairKey]) -> None:
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round=round, assessor=name, server="one", url="http://s", version="1", account_id=7
-        )  # type: ignore[arg-type]
-        projects.set_remote_project(session, project.project, 1)
-        projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked, start=1)})
-
-
 def test_what_was_sent_and_not_answered_is_to_judge_and_the_rest_to_send(study: Made) -> None:
     ws = study("judged", judged=5)
     with ws.reading() as session:
         mine = [one.pair_key for one in people.read_assignments(session, "a1")]
-    sent(ws, "judge", "a1", [*mine[:20], PairKey("p1-method", "d99")])
+    sent_to(ws, "a1", *mine[:20], PairKey("p1-method", "d99"))
     found = facts(ws)
     assert (found.sent, found.judged) == (True, True)
     assert found.to_judge == {"a1": 15}
@@ -154,7 +145,7 @@ def test_a_returned_pair_is_to_send_again(study: Made) -> None:
     with ws.writing() as session:
         add_returned(session, PairReturn("p1-method", "d00", "a1", 3, "Look again.", RECORDED))
     assert facts(ws).to_send == 1
-    sent(ws, "judge", "a1", [PairKey("p1-method", "d00", 3)])
+    sent_to(ws, "a1", PairKey("p1-method", "d00", 3))
     assert (facts(ws).to_send, facts(ws).to_judge) == (0, {"a1": 1})
 
 
@@ -173,7 +164,7 @@ def test_disputes_are_sent_to_adjudicators_who_may_settle_them(study: Made) -> N
 
 def test_disputes_that_were_sent_are_to_settle_and_those_that_ended_to_withdraw(study: Made) -> None:
     ws = study("judged", judged=40)
-    sent(ws, "adjudicate", "j1", [PairKey("p1-method", "d08"), PairKey("p1-method", "d00")])
+    sent_to(ws, "j1", PairKey("p1-method", "d08"), PairKey("p1-method", "d00"), round="adjudicate")
     found = facts(ws)
     assert (found.to_settle, found.disputes_to_send) == ({"j1": 1}, 7 + 1)
 
@@ -192,5 +183,5 @@ def test_whoever_has_tasks_and_no_letter_gets_one_unless_they_have_begun(study: 
     ws = study("judged", judged=0)
     with ws.reading() as session:
         mine = [one.pair_key for one in people.read_assignments(session, "a1")]
-    sent(ws, "judge", "a1", mine)
+    sent_to(ws, "a1", *mine)
     assert facts(ws).without_letter == ("a1",)

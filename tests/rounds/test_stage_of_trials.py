@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from annot.base.records import Assessor, Assignment, Gold, Judgement, PairKey, Source
 from annot.judging.next_step import Facts
 from annot.judging.stage import Stage
-from annot.store import people, projects, runs, trials
+from annot.store import people, runs, trials
 from annot.store.answers import TRIALS, SourcedAnswer
 from annot.store.models import ImportedSource
 from annot.study.provenance import note, states_of
 from annot.study.workspace import Workspace
-from small_study import RECORDED, FirstPairs, Small
+from small_study import RECORDED, FirstPairs, Small, sent_to
 from study_stages import copied
 
 Q = "p1-method"
@@ -35,18 +34,6 @@ def facts(ws: Workspace) -> Facts:
         return Stage(session, ws).facts()
 
 
-def sent(ws: Workspace, round: Any, name: str, *asked: PairKey, on_server: int | None = 1) -> None:
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round=round, assessor=name, server="one", url="http://s", version="1", account_id=7
-        )
-        if on_server is not None:
-            projects.set_remote_project(session, project.project, on_server)
-        projects.record_tasks(
-            session, project.project, {one: at for at, one in enumerate(asked, start=100 * int(name[1:]))}
-        )
-
-
 def trained(ws: Workspace, *, given: int, was_sent: int, answered: int, counting: int, shown: int) -> Facts:
     """a2 in training, with the first so many of three gold pairs."""
     with ws.writing() as session:
@@ -62,7 +49,7 @@ def trained(ws: Workspace, *, given: int, was_sent: int, answered: int, counting
         )
         trials.put_trial(session, "train-feedback/a2", {"pairs": PAIRS[:shown]})
     if was_sent:
-        sent(ws, "train", "a2", *(PairKey(*pair) for pair in PAIRS[:was_sent]))
+        sent_to(ws, "a2", *(PairKey(*pair) for pair in PAIRS[:was_sent]), round="train")
     return facts(ws)
 
 
@@ -94,7 +81,7 @@ def test_a_person_in_training_has_pairs_or_waits_for_a_push_until_all_is_shown(
 
 
 def test_who_has_pairs_to_judge_is_not_trained_any_more(planned: Workspace) -> None:
-    sent(planned, "judge", "a2", PairKey(Q, "d00"))
+    sent_to(planned, "a2", PairKey(Q, "d00"))
     found = trained(planned, given=3, was_sent=0, answered=0, counting=0, shown=0)
     assert (found.to_train, found.training) == (("a1",), ())
 
@@ -108,7 +95,7 @@ def test_open_tasks_are_shown_again_once_the_screens_changed_after_the_push(plan
     with planned.reading() as session:
         everyone = {name: [one.pair_key for one in people.read_assignments(session, name)] for name in ("a1", "a2")}
     for number, (name, own) in enumerate(everyone.items(), start=1):
-        sent(planned, "judge", name, *own, on_server=number)
+        sent_to(planned, name, *own, remote=number)
     assert (facts(planned).to_send, facts(planned).signing_up) == (0, ())
     states = states_of(planned)
     note(planned, "push", {**states, "people": "others"}, screens=states["screens"])
@@ -124,7 +111,7 @@ def test_open_tasks_are_shown_again_once_the_screens_changed_after_the_push(plan
 def test_open_disputes_are_shown_again_once_the_screens_changed_after_their_push(judged: Workspace) -> None:
     with judged.reading() as session:
         disputed = Stage(session, judged).outcome.open
-    sent(judged, "adjudicate", "j1", *(PairKey(*pair) for pair in disputed))
+    sent_to(judged, "j1", *(PairKey(*pair) for pair in disputed), round="adjudicate")
     assert (len(disputed), facts(judged).to_settle, facts(judged).disputes_to_send) == (8, {"j1": 8}, 0)
     states = states_of(judged)
     for screens, waiting in ((states["screens"], 0), ("others", 8)):
@@ -133,7 +120,7 @@ def test_open_disputes_are_shown_again_once_the_screens_changed_after_their_push
 
 
 def test_a_project_that_was_never_made_is_nobodys_work(judged: Workspace) -> None:
-    sent(judged, "adjudicate", "j1", PairKey(Q, "d08"), on_server=None)
+    sent_to(judged, "j1", PairKey(Q, "d08"), round="adjudicate", remote=None)
     assert (facts(judged).to_settle, facts(judged).disputes_to_send) == ({}, 8)
 
 
@@ -141,7 +128,7 @@ def test_hidden_gold_is_sent_and_judged_with_the_pairs_of_the_plan(judged: Works
     with judged.writing() as session:
         trials.add_assignments(session, "hidden-gold", [Assignment(Q, "d99", "a1", 1), Assignment(Q, "p9", "a1", 2)])
     assert (facts(judged).to_send, facts(judged).to_judge) == (2, {})
-    sent(judged, "judge", "a1", PairKey(Q, "d99"))
+    sent_to(judged, "a1", PairKey(Q, "d99"))
     assert (facts(judged).to_send, facts(judged).to_judge) == (1, {"a1": 1})
     with judged.writing() as session:
         answer = SourcedAnswer(Judgement(Q, "d99", "a1", 2), "hidden-gold", "7", {})
@@ -175,7 +162,7 @@ def test_guidelines_are_unread_until_they_are_checked_sent_or_judged_by(planned:
     assert facts(planned).unread is False
     note(planned, "guidelines", {**states_of(planned), "pages": "others"})
     assert facts(planned).unread is True
-    sent(planned, "judge", "a1", PairKey(Q, "d00"))
+    sent_to(planned, "a1", PairKey(Q, "d00"))
     assert facts(planned).unread is False
 
 

@@ -18,9 +18,8 @@ from annot.judging.exchange.outgoing import (
 )
 from annot.judging.exchange.servers import PARTS
 from annot.labelstudio.studio_records import ProjectSpec
-from annot.store import projects
 from annot.study.workspace import Workspace
-from small_study import DOCUMENTS, Small
+from small_study import DOCUMENTS, Small, sent_to
 from study_stages import copied
 
 PAPERS = tuple(f"p{at}" for at in range(1, 10))
@@ -56,15 +55,6 @@ def outgoing(ws: Workspace, order: list[PairKey], *, new: list[PairKey] | None =
     )
 
 
-def sent(ws: Workspace, asked: list[PairKey], *, to: str) -> None:
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round="judge", assessor=to, server="s", url="http://s", version="1", account_id=1
-        )
-        projects.set_remote_project(session, project.project, 7)
-        projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked, start=1)})
-
-
 def test_an_order_that_was_drawn_passes(ws: Workspace) -> None:
     check_outgoing(ws, [outgoing(ws, mixed(DOCUMENTS))])
 
@@ -87,10 +77,10 @@ def test_of_a_plan_that_grew_only_what_was_not_sent_to_this_person_has_to_be_mix
     """Deeper papers come after the shallow ones in the whole order, in which they could not be hidden."""
     grown = copied(Small(queries=tuple((paper, ("method",)) for paper in PAPERS)), "planned", tmp_path / "study")
     before, new = mixed(SHALLOW), mixed(DEEP)
-    sent(grown, before, to="a2")
+    sent_to(grown, "a2", *before)
     with pytest.raises(LeakError, match="reveals the order"):
         check_outgoing(grown, [outgoing(grown, [*before, *new], new=new)])
-    sent(grown, before, to="a1")
+    sent_to(grown, "a1", *before)
     check_outgoing(grown, [outgoing(grown, [*before, *new], new=new)])
     told = [PairKey(f"{paper}-method", doc) for paper in PAPERS for doc in DEEP]
     with pytest.raises(LeakError, match="reveals the order"):

@@ -10,11 +10,10 @@ from annot.base.errors import StudioError
 from annot.base.records import Judgement, PairKey
 from annot.judging.exchange.servers import Unreachable
 from annot.steps import backup
-from annot.store import projects
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.models import StoredRound
 from annot.study.workspace import Workspace
-from small_study import RECORDED, Small
+from small_study import RECORDED, Small, sent_to
 from study_stages import copied
 
 NINE, TEN, ELEVEN = (f"2031-03-14T{hour:02}:00:00.000000Z" for hour in (9, 10, 11))
@@ -23,16 +22,6 @@ NINE, TEN, ELEVEN = (f"2031-03-14T{hour:02}:00:00.000000Z" for hour in (9, 10, 1
 @pytest.fixture
 def ws(tmp_path: Path) -> Workspace:
     return copied(Small(), "planned", tmp_path / "study")
-
-
-def project(
-    ws: Workspace, name: str, remote: int | None, *, server: str = "here", round: StoredRound = "judge"
-) -> None:
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round=round, assessor=name, server=server, url="u", version="1", account_id=1
-        )
-        projects.set_remote_project(session, made.project, remote)
 
 
 class Server:
@@ -76,12 +65,12 @@ def test_each_project_on_the_server_is_copied_and_those_elsewhere_are_counted(
 ) -> None:
     server = Server(monkeypatch, away=[Unreachable("j1", "it is off", False)])
     assert taken(ws, tmp_path / "none") == ([], [], [])
-    project(ws, "a1", 7)
-    project(ws, "a2", 8)
-    project(ws, "a1", 9, round="train")
-    project(ws, "a2", None, round="train")
-    project(ws, "a1", 4, server="elsewhere")
-    project(ws, "j1", 5, server="theirs")
+    sent_to(ws, "a1", remote=7)
+    sent_to(ws, "a2", remote=8)
+    sent_to(ws, "a1", remote=9, round="train")
+    sent_to(ws, "a2", remote=None, round="train")
+    sent_to(ws, "a1", remote=4, server="elsewhere")
+    sent_to(ws, "j1", remote=5, server="theirs")
     files, notes, told = taken(ws, tmp_path / "some")
     assert files == ["judge-a1-7.json", "judge-a2-8.json", "train-a1-9.json"]
     assert notes == [
@@ -96,7 +85,7 @@ def test_each_project_on_the_server_is_copied_and_those_elsewhere_are_counted(
 
 def test_a_project_that_cannot_be_read_is_noted(ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Server(monkeypatch, gone=[7])
-    project(ws, "a1", 7)
+    sent_to(ws, "a1", remote=7)
     assert taken(ws, tmp_path / "copies")[:2] == ([], ["no copy of project 7 of a1: no such project"])
 
 
@@ -107,7 +96,7 @@ def test_without_a_server_the_backup_says_why_there_is_no_copy(
         raise StudioError("no server", faults=["a1: off"])
 
     monkeypatch.setattr(backup.servers, "on_servers", on_servers)
-    project(ws, "a1", 7)
+    sent_to(ws, "a1", remote=7)
     assert taken(ws, tmp_path / "copies")[1] == ["no copies of 1 project on Label Studio: no server; a1: off"]
 
 
@@ -142,7 +131,7 @@ def test_answers_that_are_newer_than_what_was_pulled_are_counted(
         JUDGEMENTS.record(session, [given], recorded_at=RECORDED)
     server = Server(monkeypatch)
     server.answers = answers
-    project(ws, "a1", 7, round=round)
+    sent_to(ws, "a1", remote=7, round=round)
     notes = taken(ws, tmp_path / "copies")[1]
     said = {0: [], 1: ["a1: 1 answer not pulled"], 2: ["a1: 2 answers not pulled"]}[unpulled]
     assert [note.partition(";")[0] for note in notes] == said

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
+from annot.base.records import PairKey
 from annot.steps import changes as returns
 from annot.steps.changes import change, change_one, listing
-from annot.store import people, projects
+from annot.store import people
 from annot.store.answers import JUDGEMENTS, read_returned
 from annot.study.workspace import Workspace
-from small_study import RECORDED, FirstPairs, Small, judgement, sourced
+from small_study import RECORDED, FirstPairs, Small, judgement, sent_to, sourced
 from study_stages import copied
 
 PAIR = ("p1-method", "d00")
@@ -158,15 +159,6 @@ def test_a_file_is_taken_whole_or_not_at_all(ws: Workspace) -> None:
         assert [one.changed for one in change(ws, file, undo=undo, dry_run=False)] == [False, False]
 
 
-def sent(ws: Workspace, *, occasion: int) -> None:
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round="judge", assessor="a1", server="s", url="http://s", version="1", account_id=1
-        )
-        first = next(one for one in people.read_assignments(session) if one.pair == PAIR)
-        projects.record_tasks(session, project.project, {first.pair_key._replace(occasion=occasion): 1})
-
-
 def test_a_returned_pair_is_not_sent_then_waits_then_is_answered(ws: Workspace) -> None:
     back(ws)
     states = []
@@ -176,7 +168,7 @@ def test_a_returned_pair_is_not_sent_then_waits_then_is_answered(ws: Workspace) 
         states.append((one.state, one.before, one.after))
 
     look()
-    sent(ws, occasion=2)
+    sent_to(ws, "a1", PairKey(*PAIR, 2))
     look()
     assert len(returns.notes(listing(ws))) == 1
     answer(ws, occasion=2, grade=3)

@@ -10,11 +10,11 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor, Assignment, Gold, PairKey
 from annot.publishing.report.status_page import StatusWords
 from annot.steps import agreement, status_page, training
-from annot.store import people, projects, trials
+from annot.store import people, trials
 from annot.store.answers import JUDGEMENTS
 from annot.store.models import Plan
 from annot.study.workspace import Workspace
-from small_study import QUERIES, RECORDED, FirstPairs, Small, judgement, sourced
+from small_study import QUERIES, RECORDED, FirstPairs, Small, judgement, sent_to, sourced
 from study_stages import copied
 
 QUERY = QUERIES[0].query_id
@@ -136,11 +136,7 @@ def test_a_sub_study_is_for_people_who_are_there(ws: Workspace) -> None:
 
 def test_a_sub_study_that_was_sent_is_not_drawn_again(ws: Workspace) -> None:
     training.draw(ws, assessor="a1", queries=1, candidates=2, dry_run=False)
-    with ws.writing() as session:
-        made = projects.open_project(
-            session, round="substudy-full", assessor="a1", server="s", url="u", version="1", account_id=1
-        )
-        projects.record_tasks(session, made.project, {PairKey(QUERY, "d00"): 1})
+    sent_to(ws, "a1", PairKey(QUERY, "d00"), round="substudy-full")
     with pytest.raises(InputError, match="the sub-study was already sent to a1"):
         training.draw(ws, assessor="a1", queries=1, candidates=3, dry_run=False)
 

@@ -11,10 +11,10 @@ from annot.base.records import Assignment, PairKey
 from annot.judging.exchange import servers
 from annot.steps import people
 from annot.steps.changes import leave
-from annot.store import projects, trials
+from annot.store import trials
 from annot.study.workspace import Workspace
 from memory_studio import studio_of_memory
-from small_study import Small
+from small_study import Small, sent_to
 from studio_in_memory import StudioInMemory
 from study_stages import copied
 
@@ -89,22 +89,12 @@ def test_who_joins_with_a_server_of_their_own_is_looked_for_there(apart: Workspa
 # -- who leaves --------------------------------------------------------------------------------------------------------
 
 
-def sent(ws: Workspace, *asked: PairKey, to: str = "a1", server: str = "another") -> None:
-    """Note down that these were sent to a1."""
-    with ws.writing() as session:
-        one = projects.open_project(
-            session, round="judge", assessor=to, server=server, url="http://other", version="1", account_id=None
-        )
-        projects.set_remote_project(session, one.project, 7)
-        projects.record_tasks(session, one.project, {what: at for at, what in enumerate(asked, start=1)})
-
-
 def test_who_leaves_while_their_tasks_are_on_another_server_is_kept_until_that_is_named(
     ws: Workspace, served: StudioInMemory
 ) -> None:
-    sent(ws, PairKey("p1-method", "d00"), to="a2")
+    sent_to(ws, "a2", PairKey("p1-method", "d00"), url="http://other")
     leave(ws, "a1", successor=None, contest=False, offline=False, dry_run=True)
-    sent(ws, PairKey("p1-method", "d00"))
+    sent_to(ws, "a1", PairKey("p1-method", "d00"), url="http://other")
     with pytest.raises(InputError, match=f"the tasks of a1 are on http://other, not on {served.url}") as error:
         leave(ws, "a1", successor=None, contest=False, offline=False, dry_run=False)
     assert error.value.hint is not None
@@ -123,7 +113,7 @@ def test_answers_that_are_not_pulled_stop_who_leaves_and_hidden_gold_does_not(
     with ws.writing() as session:
         trials.add_assignments(session, "hidden-gold", [Assignment(*gold.pair, "a1", 1)])
     with servers.connect(ws) as gateway:
-        sent(ws, first, gold, server=gateway.identity())
+        sent_to(ws, "a1", first, gold, server=gateway.identity())
     told: list[dict[PairKey, int]] = []
 
     def unpulled(

@@ -8,9 +8,9 @@ from annot.base.records import Assessor, Assignment
 from annot.judging.pool_samples import documents_to_plan
 from annot.steps import plan
 from annot.steps.plan import Load, PlanSummary
-from annot.store import people, projects
+from annot.store import people
 from annot.study.workspace import Workspace, read_manifest
-from small_study import RECORDED, FirstPairs, Small
+from small_study import RECORDED, FirstPairs, Small, sent_to
 from study_stages import copied
 
 
@@ -138,12 +138,9 @@ def test_without_queries_or_pools_there_is_nothing_to_plan(tmp_path: Path) -> No
 
 
 def sent(ws: Workspace, queries: set[str]) -> None:
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round="judge", assessor="a1", server="s", url="http://s", version="1", account_id=1
-        )
+    with ws.reading() as session:
         asked = [one.pair_key for one in people.read_assignments(session, "a1") if one.query_id in queries]
-        projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked, start=1)})
+    sent_to(ws, "a1", *asked)
 
 
 def test_what_was_neither_sent_nor_judged_is_taken_back(tmp_path: Path) -> None:

@@ -82,12 +82,6 @@ def test_a_method_that_is_left_out_is_noted(ws: Workspace) -> None:
     assert any("title_tfidf" in note for note in later.notes)
 
 
-def test_a_method_without_vectors_is_left_out_with_a_note(ws: Workspace) -> None:
-    found = drawn(ws.replaced("pool", methods=(*METHODS, "specter")))
-    assert any("specter" in note for note in found.notes)
-    assert {one.size for one in found.pools} == {4}
-
-
 def test_a_pool_is_shown_with_titles_and_counted(ws: Workspace) -> None:
     drawn(ws)
     for name in ("p1", "p1-method"):

@@ -1,7 +1,6 @@
 """Pulls again and again, and several rounds as one: what is shown, what is waited for, and what is said."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -82,13 +81,6 @@ def test_a_server_that_is_not_there_at_first_ends_the_watch() -> None:
     with pytest.raises(StudioError):
         Watched(BusyError("busy"), StudioError("away"))
     assert len(Watched(BusyError("busy"), brought(open=0)).waited) == 1
-
-
-def test_a_pull_is_told_in_one_line() -> None:
-    now = datetime(2031, 3, 14, 9, 5, 7)
-    assert exchange.told(brought(), now=now) == ""
-    found = exchange.told(brought(row("a1", new=2), row("a2", changed=3), open=4), now=now)
-    assert found == "09:05:07  a1 2 new, a2 0 new and 3 changed; 4 answers to come"
 
 
 # -- several rounds ----------------------------------------------------------------------------------------------------

@@ -129,9 +129,3 @@ def test_a_chosen_query_is_new_unless_the_study_has_it(ws: Workspace) -> None:
     assert chosen.added == len(stored(ws)) - len(known)
     again = query.choose_unrated(ws, 5, dry_run=True)
     assert (again.added, {one.new for one in again.chosen}) == (0, {False})
-
-
-def test_a_sample_without_a_paper_says_from_which_years_the_papers_are() -> None:
-    assert "has a year" in query._nothing_drawn([(1, 2)], {}).message
-    found = query._nothing_drawn([(1990, 1994), (1995, 1999)], {2003: 1, 2001: 4, 2002: 2})
-    assert "found no paper of 1990-1994, 1995-1999; the papers in the corpus are from 2001 to 2003" in found.message

@@ -1,7 +1,6 @@
 """Where a report and a certificate go, what they are measured by, and how many runs the assessors' effect needs."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -90,21 +89,6 @@ def test_a_report_that_goes_elsewhere_is_not_noted_as_made(
     # The figures that a report writes need no command of their own; those that it lacks do.
     assert {"report", "agreement"} <= read_made(ws).keys()
     assert "evaluate" not in read_made(ws)
-
-
-def test_a_table_of_the_report_is_found_by_its_name(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-
-    def tables(_study: object) -> Any:
-        for name in ("first", "second", "third"):
-            seen.append(name)
-            yield SimpleNamespace(name=name)
-
-    monkeypatch.setattr(publish, "tables", tables)
-    assert publish.table(ws, "second").name == "second"
-    assert seen == ["first", "second"], "what comes later is not made"
-    with pytest.raises(InputError, match="--table 'fourth'"):
-        publish.table(ws, "fourth")
 
 
 # -- servers -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.formats.trec import write_run
-from annot.measuring.evaluation.evaluated import PLAIN, TEST, TEST_FOLD
+from annot.measuring.evaluation.evaluated import PLAIN, TEST
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.evaluation.other_figures import ComparedFigure
 from annot.steps import evaluate, qrels
@@ -53,15 +53,6 @@ def test_conventions_are_the_named_one_or_those_that_know_the_measure(
 def test_an_unknown_convention_is_refused() -> None:
     with pytest.raises(InputError, match="convention"):
         evaluate.chosen(FACETS, "treck", ())
-
-
-def test_a_long_list_of_queries_is_cut_where_it_is_printed() -> None:
-    found: Any = SimpleNamespace(notes=("short", f"run: 99 queries: {', '.join(f'q{at}' for at in range(99))}"))
-    short, long = evaluate.notes(found)
-    assert short == "short"
-    assert len(long) <= 320
-    assert long.startswith("run: 99 queries: q0, q1, ")
-    assert long.endswith(" ... (`--json` has all)")
 
 
 def named(ws: Workspace, *names: str) -> list[str]:
@@ -150,14 +141,6 @@ def test_figures_are_counted_by_run_and_misprints_do_not_differ() -> None:
     )
     assert found.by_run == {"x": (1, 3), "y": (1, 1)}
     assert found.differing == 1
-
-
-@pytest.mark.parametrize(
-    ("averages", "by_fold"),
-    [((TEST,), True), ((TEST_FOLD,), True), ((TEST, TEST_FOLD), True), ((PLAIN,), False), ((TEST, PLAIN), False)],
-)
-def test_means_of_test_folds_are_told_from_others(averages: tuple[str, ...], by_fold: bool) -> None:
-    assert against(averages=averages).by_fold is by_fold
 
 
 def test_each_figure_is_beside_the_papers_with_the_difference() -> None:

@@ -16,7 +16,6 @@ from annot.measuring.measured import agreement_of, assessors_of
 from annot.publishing.report.cells import Number
 from annot.publishing.report.sections.agreement import adjudicated, glance, headline
 from annot.publishing.report.sections.collection import final_grades
-from annot.publishing.report.sections.whole import COUNTING, ESTIMATING
 from annot.publishing.report.study import Study
 from annot.steps import evaluate, publish, qrels
 from annot.store import trials
@@ -36,16 +35,6 @@ def measure(ws: Workspace) -> EvaluatedRuns:
     return evaluate.evaluate(
         ws, runs=(), convention="trec", measures=(), ties="order", average="test", at_least_two=True, tell=print
     )
-
-
-def test_the_report_says_of_what_it_counts(half: Workspace) -> None:
-    publish.write_report(half)
-    text = (half.exports / "report.md").read_text(encoding="utf-8")
-    drawn = len(exported_qrels(read_snapshot(half)))
-    assert f"Of the {len(WHOLE)} pairs of the pools, {drawn} were drawn for judging" in text
-    assert text.count("their shares are not those of the pools") == len(COUNTING)
-    assert text.count("are estimates for the whole pools") == len(ESTIMATING)
-    assert "unjudged" not in text
 
 
 def test_grades_are_those_of_the_whole_pools_wherever_they_are_counted(half: Workspace) -> None:

@@ -216,16 +216,6 @@ def test_a_model_learns_the_labels_of_its_file(tmp_path: Path, ws: Workspace) ->
         facets.train(odd, out=out, held_out=None, ws=ws)
 
 
-def test_labels_of_the_study_that_a_file_lacks_are_scored_too(tmp_path: Path, ws: Workspace) -> None:
-    held_out = abstracts(tmp_path / "held.jsonl", "method", "result", begin="Another")
-    for labels in (("method", "result"), ALL):
-        given = abstracts(tmp_path / "few.jsonl", *labels)
-        for study in (ws, None):
-            found = facets.train(given, out=tmp_path / "model.xz", held_out=held_out, ws=study)
-            assert found.scores is not None
-            assert tuple(found.scores.confusion) == ALL
-
-
 def test_abstracts_that_are_held_out_are_not_learnt_from(tmp_path: Path) -> None:
     given = abstracts(tmp_path / "few.jsonl", *ALL)
     with pytest.raises(InputError, match="no training data are left"):

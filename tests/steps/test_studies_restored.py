@@ -52,10 +52,6 @@ def test_a_study_comes_back_into_a_new_folder_below_others(ws: Workspace, kept: 
     assert not (root / CACHE).exists()
 
 
-def test_a_folder_that_is_there_and_empty_is_taken(kept: Path, tmp_path: Path) -> None:
-    assert rows(restored(kept, tmp_path)) == (20, 2)
-
-
 def test_a_dry_run_leaves_no_trace(kept: Path, tmp_path: Path) -> None:
     assert rows(restored(kept, tmp_path / "new", dry_run=True)) == (20, 2)
     assert list(tmp_path.iterdir()) == []

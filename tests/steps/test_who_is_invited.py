@@ -1,25 +1,22 @@
 """Who gets a letter in which role, how much work it names, and in which words it says the time."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
-from annot.base.records import Assessor, Assignment
+from annot.base.records import Assessor, Assignment, PairKey
 from annot.base.words import ENGLISH
-from annot.steps import people as invite
 from annot.steps.people import Addressee, Letter, Workload, _chosen, addressees, spoken_time
-from annot.store import people, projects, trials
+from annot.store import people, trials
 from annot.store.models import Plan
 from annot.study.workspace import Workspace
-from small_study import RECORDED, FirstPairs, Small
+from small_study import DOCUMENTS, RECORDED, FirstPairs, Small, sent_to
 from study_stages import copied
 
 
 @pytest.mark.parametrize(
     ("minutes", "said"),
     [
-        (0, "5 minutes"),
         (2, "5 minutes"),
         (8, "10 minutes"),
         (22, "20 minutes"),
@@ -27,7 +24,6 @@ from study_stages import copied
         (45, "1 hour"),
         (74, "1 hour"),
         (76, "1.5 hours"),
-        (106, "2 hours"),
         (150, "2.5 hours"),
     ],
 )
@@ -45,12 +41,6 @@ def test_the_time_of_a_letter_is_for_what_is_still_to_do() -> None:
 
 def letter(name: str, *, path: Path | None) -> Letter:
     return Letter(name, "judge", None, "", f"Dear {name}\n", path, None, counted=False)
-
-
-def test_letters_are_shown_unless_all_of_them_are_in_files() -> None:
-    one, other = letter("a1", path=None), letter("a2", path=Path("a2.txt"))
-    assert invite.describe((one, other)) == f"Dear a1\n{'-' * 72}\nDear a2"
-    assert invite.describe((replace(one, path=Path("a1.txt")), other)) == "a1.txt\na2.txt"
 
 
 def addressee(person: Assessor) -> Addressee:
@@ -119,15 +109,10 @@ def test_without_a_time_a_pair_is_taken_to_take_a_minute(tmp_path: Path) -> None
 
 def test_disputes_are_counted_once_they_are_sent(tmp_path: Path) -> None:
     ws = study(tmp_path, judged=10)
-    with ws.writing() as session:
-        project = projects.open_project(
-            session, round="adjudicate", assessor="j1", server="s", url="http://s", version="1", account_id=1
-        )
-        asked = [one.pair_key for one in people.read_assignments(session, "a1") if one.query_id == "p1-method"]
-        projects.record_tasks(session, project.project, {one: at for at, one in enumerate(asked[-3:], start=1)})
+    asked = [PairKey("p1-method", doc) for doc in DOCUMENTS[-3:]]
+    sent_to(ws, "j1", *asked, round="adjudicate", remote=None)
     assert found(ws)[-1].project is None
-    with ws.writing() as session:
-        projects.set_remote_project(session, project.project, 7)
+    sent_to(ws, "j1", *asked, round="adjudicate")
     for seconds in (None, 90.0):
         last = found(ws.replaced("forecast", dispute_seconds=seconds))[-1]
         assert last.project is not None
@@ -141,11 +126,7 @@ def test_gold_pairs_come_first_until_they_are_passed(tmp_path: Path) -> None:
     with ws.writing() as session:
         gold = [Assignment("p1-method", doc, "a1", at) for at, doc in enumerate(("d00", "d01", "d02"), start=1)]
         trials.replace_assignments(session, "train", gold)
-        project = projects.open_project(
-            session, round="train", assessor="a1", server="s", url="http://s", version="1", account_id=1
-        )
-        projects.set_remote_project(session, project.project, 9)
-        projects.record_tasks(session, project.project, {one.pair_key: at for at, one in enumerate(gold[:2], start=1)})
+    sent_to(ws, "a1", *(one.pair_key for one in gold[:2]), round="train", remote=9)
     first, second, _ = found(ws)
     assert (first.training, second.training) == (3, 0)
     assert first.training_sent == 2, "the letter speaks of the pairs that the link opens"

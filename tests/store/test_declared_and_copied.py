@@ -5,61 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from annot.store import models
-from annot.store.models import BIG, column, columns_of, numbered, to
-from sqlalchemy import BigInteger, Column, MetaData, Table
+from annot.store.models import column
+from sqlalchemy import MetaData, Table
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
-
-
-class Record(NamedTuple):
-    name: str
-    size: float | None
-    count: int
-    facts: Mapping[str, Any]
-
-
-def told(one: Column[Any]) -> tuple[str, str, bool | None, bool]:
-    return one.name, type(one.type).__name__, one.nullable, one.primary_key
-
-
-def test_a_record_has_a_column_for_each_field() -> None:
-    made = columns_of(Record, key=["name"], without=["count"])
-    assert [one.name for one in made] == ["name", "size", "facts"]
-    assert [(one.nullable, one.primary_key) for one in made] == [(False, True), (True, False), (False, False)]
-    assert {one.autoincrement for one in made} == {False}
-    assert told(column("left_on", str | None)) == ("left_on", told(column("left_on", str))[1], True, False)
-    assert not column("name", str).primary_key
-
-
-def test_large_numbers_have_columns_of_their_own() -> None:
-    name = next(iter(BIG))
-    assert isinstance(column(name, int).type, BigInteger)
-    assert isinstance(column(name, int | None).type, BigInteger)
-    assert not isinstance(column(name, str).type, BigInteger)
-    assert not isinstance(column("position", int).type, BigInteger)
-
-
-def test_a_key_of_another_table_is_named_by_it_and_a_person_by_their_role() -> None:
-    assert to(query_id="query.query_id").name == "query"
-    assert to(adjudicator="assessor.assessor").name == "adjudicator"
-
-
-def test_rows_that_the_database_numbers_are_known_by_their_number() -> None:
-    assert numbered().primary_key
-    assert numbered().identity is not None
-
-
-def test_the_counts_of_an_answer_are_from_one_on() -> None:
-    def rules(table: Table) -> set[str]:
-        return {str(rule.name) for rule in table.constraints if str(rule.name).endswith("_from_1")}
-
-    counts = {"judgement_occasion_from_1", "judgement_revision_from_1"}
-    assert rules(models.JUDGEMENT_TABLE) == counts
-    assert rules(models.ADJUDICATION_TABLE) == {"adjudication_revision_from_1"}
 
 
 class Refused(Exception):

@@ -13,11 +13,9 @@ import pyarrow.parquet
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Paper
-from annot.store.citations import added_files
 from annot.store.papers import (
     PART_OF,
     PaperWriter,
-    append_parts,
     columns_sha256,
     corpus_sha256,
     count_passages,
@@ -75,17 +73,6 @@ def test_papers_are_removed_and_files_without_any_go(tmp_path: Path) -> None:
     assert (tmp_path / "part-3.parquet").read_bytes() == untouched
 
 
-def test_a_new_part_follows_the_last_one(tmp_path: Path) -> None:
-    corpus = tmp_path / "new" / "corpus"
-    with PaperWriter(corpus) as writer:
-        writer.add(ONE)
-    for name in ("part-00007.parquet", "part-x.parquet", "other-00009.parquet"):
-        written(corpus / name, BARE)
-    append_parts(corpus, [written(tmp_path / "one.parquet", ONE), written(tmp_path / "two.parquet", ONE)])
-    numbers = ["00001", "00007", "00008", "00009", "x"]
-    assert sorted(path.name for path in corpus.glob("part-*")) == [f"part-{one}.parquet" for one in numbers]
-
-
 def test_a_file_of_papers_has_the_rights_of_every_file(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -118,11 +105,6 @@ def test_places_and_ids_are_counted_over_all_files(tmp_path: Path) -> None:
     assert [batch.num_rows for batch in read_columns(groups_of(tmp_path), ["title"])] == [2, 1, 2, 1]
 
 
-def test_papers_are_written_in_large_groups(tmp_path: Path) -> None:
-    written(tmp_path / "a.parquet", *(Paper(f"p{at}", "", ()) for at in range(9)))
-    assert [group.papers for group in groups_of(tmp_path)] == [9]
-
-
 PASSAGE = Paper("d1-2", "", ("Three.",), part_of="d1")
 GERMAN = Paper("g1", "Größe", ("Eins.",), language="de")
 
@@ -131,7 +113,7 @@ def test_only_a_file_with_passages_has_their_column(tmp_path: Path) -> None:
     plain = written(tmp_path / "a.parquet", ONE, BARE)
     with_passage = written(tmp_path / "b.parquet", BARE, PASSAGE)
     assert pyarrow.parquet.read_schema(plain).names == [
-        *("paper_id", "title", "sentences", "year", "labels", "citations"),
+        *("paper_id", "title", "sentences", "year", "labels", "citations")
     ]
     assert pyarrow.parquet.read_table(with_passage)[PART_OF].to_pylist() == [None, "d1"]
     assert list(read_papers(tmp_path)) == [ONE, BARE, BARE, PASSAGE]
@@ -237,7 +219,3 @@ def test_the_hash_of_a_slice_is_that_of_its_rows(start: int) -> None:
     again = pyarrow.RecordBatch.from_pydict({"text": names[start:], "many": [[name, "x"] for name in names[start:]]})
     assert columns_sha256([batch.slice(start)]) == columns_sha256([again])
     assert columns_sha256([batch.slice(0, start), batch.slice(start)]) == columns_sha256([batch])
-
-
-def test_a_corpus_without_added_citations_has_none(tmp_path: Path) -> None:
-    assert added_files(tmp_path) == ()

@@ -13,27 +13,13 @@ from annot.base.names import sha256_of
 from annot.base.records import Judgement
 from annot.store import database, schema
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
-from annot.store.database import (
-    DumpFacts,
-    Store,
-    connect_store,
-    dump,
-    in_words,
-    load,
-    open_store,
-    parse_url,
-    place_of,
-)
-from annot.store.models import TABLES, in_chunks
+from annot.store.database import DumpFacts, Store, connect_store, dump, in_words, load, open_store, parse_url, place_of
+from annot.store.models import TABLES
 from annot.store.papers import FolderAtUrl, fetch_file, local_copy, put_files
 from later_release import RELEASE, plant
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from stored import NOW
-
-
-def test_the_write_lock_is_the_programs_name() -> None:
-    assert database.WRITE_LOCK.to_bytes(5, "big") == b"annot"
 
 
 @pytest.mark.parametrize(
@@ -157,32 +143,6 @@ def test_a_database_that_can_only_be_read_is_read(tmp_path: Path, monkeypatch: p
         assert store._engine.hide_parameters
 
 
-class Beginning:
-    """A connection whose transaction begins: its options, and its statements to the server."""
-
-    def __init__(self, writes: bool) -> None:
-        self.options, self.said = {"annot_writes": True} if writes else {}, list[str]()
-
-    def get_execution_options(self) -> dict[str, Any]:
-        return self.options
-
-    def exec_driver_sql(self, statement: str) -> None:
-        self.said.append(statement)
-
-
-def test_one_who_writes_on_postgresql_waits_for_the_lock_and_readers_cannot_write() -> None:
-    pytest.importorskip("psycopg")
-    store = connect_store("postgresql://u@127.0.0.1:1/x", create=False, wait_seconds=1.5)
-    writing, reading = Beginning(True), Beginning(False)
-    for one in (writing, reading):
-        store._engine.dispatch.begin(one)  # type: ignore[attr-defined]
-    lock = int.from_bytes(b"annot", "big")
-    assert writing.said == ["SET LOCAL lock_timeout = 1500", f"SELECT pg_advisory_xact_lock({lock})"]
-    assert reading.said == ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"]
-    assert store._engine.hide_parameters
-    assert store._engine.pool._pre_ping  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize(
     ("said", "message", "hint"),
     [
@@ -270,12 +230,9 @@ def loaded(folder: Path, dumped: DumpFacts, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"lead_time": 4}, None),
         ({"lead_time": "4"}, "lead_time: found '4'"),
-        ({"account": 2**63 - 1}, None),
         ({"account": 2**63}, f"account: found {2**63}"),
         ({"account": 1.5}, "account: found 1.5"),
-        ({"comment": None}, None),
         ({"source": None, "server": 1}, "source: found None"),
         ({"more": 1}, "more: found 1, expected no such field"),
     ],
@@ -317,13 +274,6 @@ def test_a_dump_has_all_its_rows(study: Store, tmp_path: Path) -> None:
     without = DumpFacts(dumped.version, {name: n for name, n in dumped.rows.items() if name != "split"})
     (folder / "split.jsonl").unlink()
     loaded(folder, without, tmp_path)
-
-
-def test_rows_are_taken_a_lot_at_a_time_and_none_is_lost() -> None:
-    lots = list(in_chunks(range(12_000)))
-    assert [number for lot in lots for number in lot] == list(range(12_000))
-    assert len(lots) > 1
-    assert list(in_chunks([])) == []
 
 
 # -- files at a URL

@@ -14,13 +14,7 @@ from sqlalchemy import Connection, create_engine, text
 
 
 @pytest.mark.parametrize(
-    ("there", "next_two"),
-    [
-        ((), (1, 2)),
-        ((1,), (2, 3)),
-        ((1, 9, 10), (11, 12)),
-        ((99999,), (100000, 100001)),
-    ],
+    ("there", "next_two"), [((), (1, 2)), ((1,), (2, 3)), ((1, 9, 10), (11, 12)), ((99999,), (100000, 100001))]
 )
 def test_new_parts_are_numbered_behind_those_that_are_there(
     tmp_path: Path, there: tuple[int, ...], next_two: tuple[int, int]
@@ -38,13 +32,6 @@ def test_new_parts_are_numbered_behind_those_that_are_there(
 
 def in_memory() -> Connection:
     return create_engine("sqlite://").connect()
-
-
-def test_an_empty_database_has_version_0_and_one_that_is_noted_its_own() -> None:
-    connection = in_memory()
-    assert schema.version_of(connection) == 0
-    schema.note_version(connection, len(schema.MIGRATIONS))
-    assert schema.version_of(connection) == len(schema.MIGRATIONS)
 
 
 def test_a_database_whose_version_was_never_noted_down_is_as_good_as_empty() -> None:
@@ -76,13 +63,6 @@ def labelled(tmp_path: Path) -> Store:
 def labels(store: Store) -> dict[str, tuple[str, ...]]:
     with store.read() as session:
         return {one.paper_id: one.labels for one in facet_labels.read_labels(session)}
-
-
-def test_new_labels_take_the_place_of_all_but_corrections(labelled: Store) -> None:
-    with labelled.begin() as session:
-        new = [FacetLabels(name, ("background",), "carried") for name in ("p2", "p3")]
-        facet_labels.replace_labels(session, new)
-    assert labels(labelled) == {"p2": ("background",), "p3": ("result",)}
 
 
 def test_labels_of_papers_not_named_stay_if_that_is_asked(labelled: Store) -> None:

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import StoreError
+from annot.base.records import Judgement
 from annot.store import schema
+from annot.store.answers import JUDGEMENTS, SourcedJudgement
 from annot.store.database import Store, open_store
 from annot.store.facet_labels import FacetLabels, read_labels, replace_labels
 from later_release import plant
 from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import DBAPIError
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -78,19 +81,6 @@ def test_a_failed_migration_leaves_nothing_behind(url: str, monkeypatch: pytest.
         assert store.version() == len(schema.MIGRATIONS)
         assert "half_done" not in tables(store)
         assert paper_ids(store) == set()
-
-
-def test_a_later_migration_keeps_what_is_there(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_store(url) as store, store.begin() as session:
-        replace_labels(session, labels(2))
-
-    def adds(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE facet_labels ADD COLUMN note TEXT"))
-
-    plant(monkeypatch, adds)
-    with open_store(url) as store:
-        assert store.version() == len(schema.MIGRATIONS)
-        assert paper_ids(store) == {"p0", "p1"}
 
 
 def test_a_damaged_database_is_an_error_in_words(tmp_path: Path) -> None:
@@ -229,3 +219,96 @@ def test_a_database_without_one_of_its_tables_names_a_remedy(store: Store) -> No
     with pytest.raises(StoreError, match="facet_labels") as caught:
         paper_ids(store)
     assert "backup" in str(caught.value.hint)
+
+
+def test_a_migration_can_fill_a_column_of_the_judgements(
+    url: str, monkeypatch: pytest.MonkeyPatch, study: Store
+) -> None:
+    judge(study)
+
+    def fills(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE judgement ADD COLUMN batch INTEGER"))
+        connection.execute(text("UPDATE judgement SET batch = 7"))
+        connection.execute(text("ALTER TABLE adjudication ADD COLUMN batch INTEGER"))
+
+    plant(monkeypatch, fills)
+    with open_store(url) as store:
+        assert store.version() == len(schema.MIGRATIONS)
+        with store.read() as session:
+            assert session.connection().execute(text("SELECT grade, batch FROM judgement")).fetchall() == [(2, 7)]
+        for statement in ("UPDATE judgement SET batch = 8", "DELETE FROM judgement"):
+            refused(store, statement)
+
+
+def test_a_migration_that_fails_leaves_the_judgements_append_only(
+    url: str, monkeypatch: pytest.MonkeyPatch, study: Store
+) -> None:
+    judge(study)
+
+    def fails(connection: Connection) -> None:
+        connection.execute(text("UPDATE judgement SET grade = 0"))
+        connection.execute(text("SELECT * FROM no_such_table"))
+
+    with monkeypatch.context() as patch:
+        plant(patch, fails)
+        with pytest.raises(StoreError, match="no_such_table"):
+            open_store(url)
+    refused(study, "UPDATE judgement SET grade = 1")
+    with study.read() as session:
+        assert session.connection().execute(text("SELECT grade FROM judgement")).scalar_one() == 2
+
+
+KILLED_HALF_WAY = """
+import os, signal, sys
+from annot.store import schema
+from annot.store.database import open_store
+from sqlalchemy import text
+
+def change(connection):
+    connection.execute(text("ALTER TABLE judgement ADD COLUMN batch INTEGER"))
+    connection.execute(text("UPDATE judgement SET grade = 0"))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+schema.MIGRATIONS.append(schema.Migration("9.1.0", change))
+open_store(sys.argv[1])
+"""
+
+
+def test_a_migration_that_is_killed_leaves_the_database_as_it_was(
+    url: str, monkeypatch: pytest.MonkeyPatch, study: Store
+) -> None:
+    judge(study)
+    killed = subprocess.run([sys.executable, "-c", KILLED_HALF_WAY, url], check=False, capture_output=True)
+    assert killed.returncode == -9, killed.stderr
+    with open_store(url) as store:
+        assert store.version() == len(schema.MIGRATIONS)
+        with store.read() as session:
+            assert session.connection().execute(text("SELECT grade FROM judgement")).scalar_one() == 2
+        refused(store, "UPDATE judgement SET grade = 1")
+    plant(monkeypatch, lambda connection: connection.execute(text("ALTER TABLE judgement ADD COLUMN batch INTEGER")))
+    with open_store(url) as store:
+        assert store.version() == len(schema.MIGRATIONS)
+
+
+def judge(store: Store) -> None:
+    record = Judgement("p1-method", "d1", "a1", 2)
+    with store.begin() as session:
+        sourced = SourcedJudgement(record, "label-studio", "1", {"id": 1})
+        JUDGEMENTS.record(session, [sourced], recorded_at="2026-03-01T10:00:00+00:00")
+
+
+def refused(store: Store, statement: str) -> None:
+    with pytest.raises(StoreError, match="append-only"), store.begin() as session:
+        session.connection().execute(text(statement))
+
+
+@pytest.mark.parametrize("writable", [True, False], ids=["to write", "to read only"])
+def test_an_error_does_not_show_the_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writable: bool) -> None:
+    path = tmp_path / "annot.db"
+    open_store(f"sqlite:///{path}").close()
+    if not writable:
+        monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.W_OK)
+    with open_store(f"sqlite:///{path}") as store, store.read() as session, pytest.raises(DBAPIError) as error:
+        session.connection().execute(text("SELECT * FROM no_such_table WHERE said = :said"), {"said": "a secret"})
+    assert "no_such_table" in str(error.value)
+    assert "secret" not in str(error.value)

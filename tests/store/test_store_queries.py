@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from annot.base.errors import InputError, MissingInput
-from annot.base.records import Addition, Assignment, Query, Source
+from annot.base.errors import InputError, MissingInput, StoreError
+from annot.base.records import WHOLE, Addition, Assignment, Query, Source, Topic
 from annot.store import facet_labels, people, pools
 from annot.store.database import Store
 from annot.store.facet_labels import FacetLabels
 from annot.store.models import CorpusVersion
+from annot.store.pools import put_queries, put_topics, read_topics, remove_topic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stored import NOW, PLAN, judge, pool, write_pools
@@ -36,11 +37,7 @@ def test_a_prediction_never_writes_over_a_correction(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        [FacetLabels("p1", ("a,b",), Source.CARRIED)],
-        [FacetLabels("p1", ("",), Source.CARRIED)],
-    ],
+    "wrong", [[FacetLabels("p1", ("a,b",), Source.CARRIED)], [FacetLabels("p1", ("",), Source.CARRIED)]]
 )
 def test_labels_that_would_not_come_back_are_refused(store: Store, wrong: list[FacetLabels]) -> None:
     with pytest.raises(InputError, match="paper p1"), store.begin() as session:
@@ -155,3 +152,46 @@ def test_a_version_on_record_never_names_a_place_elsewhere(store: Store, name: s
     with store.read() as session, pytest.raises(InputError, match="versions of the corpus") as refused:
         pools.read_corpus_versions(session)
     assert repr(name) in refused.value.faults[0]
+
+
+FULL = Topic("T1", "naïve retrieval", "What is it?\nAnd why?", "Not of images.", {"num": "1", "desc": "é"})
+SHORT = Topic("T2", "pools")
+
+
+def test_topics_come_back_and_twice_changes_nothing(store: Store) -> None:
+    for _ in range(2):
+        with store.begin() as session:
+            put_topics(session, [SHORT, FULL])
+    with store.read() as session:
+        assert list(read_topics(session).values()) == [FULL, SHORT]
+
+
+def test_a_topic_is_changed_alone_and_taken_away_alone(store: Store) -> None:
+    changed = Topic("T2", "deeper pools", narrative="At any depth.")
+    with store.begin() as session:
+        put_topics(session, [FULL, SHORT])
+        put_topics(session, [changed])
+        assert read_topics(session) == {"T1": FULL, "T2": changed}
+        remove_topic(session, "T1")
+        remove_topic(session, "p1")
+        assert read_topics(session) == {"T2": changed}
+
+
+def test_a_topic_given_twice_and_one_without_a_title_are_refused(store: Store) -> None:
+    with store.begin() as session, pytest.raises(InputError, match="topics: 1 given twice"):
+        put_topics(session, [SHORT, SHORT])
+    with pytest.raises(StoreError, match="refused the change"), store.begin() as session:
+        put_topics(session, [Topic("T3", "")])
+
+
+def test_a_topic_that_was_judged_stays_as_it_was_asked(study: Store) -> None:
+    with study.begin() as session:
+        put_topics(session, [FULL, SHORT])
+        put_queries(session, [Query("T1", "T1", WHOLE, ()), Query("T2", "T2", WHOLE, ())])
+    write_pools(study, pool("T1", "d1"), pool("T2", "d1"))
+    judge(study, "T1", "d1")
+    with study.begin() as session:
+        put_topics(session, [FULL, Topic("T2", "other")])
+        with pytest.raises(InputError, match="1 query would change, with 1 judgement"):
+            put_topics(session, [Topic("T1", "other")])
+        assert read_topics(session) == {"T1": FULL, "T2": Topic("T2", "other")}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 import pytest
 from annot.base.errors import InputError, StoreError
 from annot.base.records import OLDER, Adjudication, Judgement
+from annot.store import facet_labels
 from annot.store.answers import (
     ADJUDICATIONS,
     JUDGEMENTS,
@@ -14,10 +16,15 @@ from annot.store.answers import (
     RecordedCount,
     SourcedAdjudication,
     SourcedJudgement,
+    hashes_of,
 )
 from annot.store.database import Store
+from annot.store.facet_labels import FacetLabels
+from annot.store.models import Session
+from annot.study.provenance import read_states, state
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stored import NOW
 
 FIRST, LATER = "2024-05-01T12:00:00Z", "2024-05-02T12:00:00Z"
 STUDIO = "label-studio"
@@ -278,3 +285,47 @@ def test_an_adjudication_that_is_gone_counts_until_it_is_withdrawn(study: Store)
     with study.read() as session:
         (one,) = ADJUDICATIONS.records(session)
     assert (one.grade, one.flags, one.shown, one.revision) == (None, ("withdrawn: lost",), ("a2", "a1"), 3)
+
+
+def given_at(grade: int | None, *flags: str, payload: object = None) -> SourcedJudgement:
+    one = Judgement("p1-method", "d1", "a1", grade, flags=flags)
+    return SourcedJudgement(one, "label-studio", "7", {"grade": grade} if payload is None else payload)  # type: ignore[arg-type]
+
+
+def only_line(session: Session) -> AnnotationHistory[Judgement]:
+    (found,) = JUDGEMENTS.lines(session)
+    return found
+
+
+def test_what_was_read_comes_with_the_answer_only_if_it_is_asked_for(study: Store) -> None:
+    with study.begin() as session:
+        JUDGEMENTS.record(session, [given_at(1)], recorded_at=NOW)
+        assert only_line(session).current.payload is None
+        told = given_at(2)._replace(account=5, changed_at=NOW, shown_sha256="1" * 64, server="s")
+        JUDGEMENTS.record(session, [told], recorded_at=NOW)
+        (other,) = JUDGEMENTS.lines(session, server="s")
+        assert other.current == told._replace(payload=None, recorded_at=NOW)
+        assert JUDGEMENTS.lines(session, payload=True)[0].current.payload == {"grade": 1}
+        assert [one.payload for one in JUDGEMENTS.answers(session)] == [None, None]
+        assert [one.payload for one in JUDGEMENTS.current(session)] == [None, None]
+        both = [{"grade": 1}, {"grade": 2}]
+        assert [one.payload for one in JUDGEMENTS.read(session)] == both
+        assert [one.payload for one in JUDGEMENTS.history(session, "p1-method", "d1")] == both
+
+
+def test_a_hash_does_not_see_the_order_of_what_is_hashed() -> None:
+    def sha(said: str) -> str:
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    assert hashes_of(["b", "a"], [[1], ["ä"]]) == [sha('{"a": "\\u00e4", "b": 1}')]
+    assert state({"b": 1, "a": 2}) == sha('{"a": 2, "b": 1}')
+
+
+def test_a_corrected_label_is_another_state_and_a_predicted_one_is_counted(study: Store) -> None:
+    def labelled(label: str, origin: str) -> str:
+        with study.begin() as session:
+            facet_labels.put_corrections(session, [FacetLabels("p1", (label,), origin)])
+            return read_states(session)["labels"]
+
+    assert labelled("method", "predicted:abc") == labelled("result", "predicted:abc")
+    assert labelled("method", "corrected") != labelled("result", "corrected")

@@ -180,23 +180,17 @@ def test_a_content_is_kept_once_and_a_version_again_each_time(study: Store) -> N
     assert count == 2
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE shown_content SET body = 'another'",
-        "DELETE FROM shown_content",
-        "UPDATE shown_version SET why = 'another'",
-        "DELETE FROM shown_version",
-        # Only SQLite has this one.
-        "INSERT OR REPLACE INTO shown_version SELECT * FROM shown_version",
-    ],
-)
-def test_what_was_shown_is_never_changed(study: Store, statement: str) -> None:
-    if "PostgreSQL" in study.place:
-        statement = statement.replace("INSERT OR REPLACE INTO shown_version SELECT * FROM", "TRUNCATE")
+def test_what_was_shown_is_never_changed(study: Store) -> None:
     record(study, "scale", "", (1, "names"))
-    with pytest.raises(StoreError, match="append-only"), study.begin() as session:
-        session.connection().execute(text(statement))
+    other = "TRUNCATE shown_version"
+    if "PostgreSQL" not in study.place:
+        other = "INSERT OR REPLACE INTO shown_version SELECT * FROM shown_version"
+    for statement in (
+        *("UPDATE shown_content SET body = 'another'", "DELETE FROM shown_content"),
+        *("UPDATE shown_version SET why = 'another'", "DELETE FROM shown_version", other),
+    ):
+        with pytest.raises(StoreError, match="append-only"), study.begin() as session:
+            session.connection().execute(text(statement))
 
 
 @pytest.mark.parametrize(("moment", "expected"), [(None, "m1"), (NOON.format(2), "m1"), (DAY.format(3), "m2")])

@@ -12,19 +12,10 @@ from annot.base.settings import Settings
 from annot.base.words import ENGLISH
 from annot.store.database import open_store
 from annot.store.models import Project
-from annot.store.shown import version
 from annot.study import guidelines, provenance, workspace
-from annot.study.guidelines import definition_of, screen, shown
+from annot.study.guidelines import definition_of, screen
 from annot.study.provenance import has_letter, is_current, note, note_letters, read_made, states_of
-from annot.study.workspace import (
-    Workspace,
-    check_files,
-    given_text,
-    read_manifest,
-    text_of,
-    write_file,
-    write_manifest,
-)
+from annot.study.workspace import Workspace, check_files, given_text, read_manifest, text_of, write_file, write_manifest
 
 
 @pytest.fixture
@@ -179,25 +170,6 @@ def test_a_definition_has_1_to_140_characters(ws: Workspace) -> None:
     assert definition_of("# Title\n\n## More\n\nOne\ntwo.\n\nThree.") == "One two."
 
 
-def test_a_page_for_others_stands_alone_and_that_of_a_facet_with_the_general_one(ws: Workspace) -> None:
-    general = guidelines.page(ws, "general")
-    assert general not in shown(ws, "adjudication")
-    assert general not in shown(ws, "training")
-    assert shown(ws, "method").endswith(general)
-    assert definition_of(shown(ws, "method")) == definition_of(guidelines.page(ws, "method"))
-    named = replace(ws, settings=ws.settings.model_copy(update={"facets": {**ws.settings.facets, "sources": None}}))
-    page(ws, "sources", "A facet of this name.")
-    assert shown(named, "sources").endswith(general)
-    with pytest.raises(InputError, match=r"guidelines/none\.md: no such page"):
-        guidelines.page(ws, "none")
-
-
-def test_a_text_that_was_sent_again_is_no_other_version(ws: Workspace) -> None:
-    old = version("guidelines", "method", "as it was", since="2030")
-    new = version("guidelines", "method", "new", since="2031")
-    assert guidelines.distinct([old, new, old._replace(since="2032")]) == [old, new]
-
-
 def test_a_screen_says_that_words_are_published_only_where_they_are(ws: Workspace) -> None:
     def said(kind: str, **words: str) -> str:
         return screen(ws.replaced("release", **words), kind)  # type: ignore[arg-type]
@@ -222,16 +194,6 @@ def test_a_page_that_a_shell_has_emptied_is_none_and_a_byte_order_mark_is_no_tex
     assert guidelines.page(ws, "method") == packaged
     own.write_text("# Method\n\nHow it was done.\n", encoding="utf-8-sig")
     assert definition_of(guidelines.page(ws, "method")) == "How it was done."
-
-
-def test_an_adjudicator_sees_a_grade_of_each_assessor_unless_they_are_hidden(ws: Workspace) -> None:
-    def opinions(of: Workspace, kind: str) -> int:
-        return screen(of, kind).count('className="a-opinion"')  # type: ignore[arg-type]
-
-    three = ws.replaced("judging", per_pair=3)
-    assert (opinions(ws, "adjudicate"), opinions(three, "adjudicate")) == (2, 3)
-    assert opinions(ws.replaced("adjudication", ratings="hidden"), "adjudicate") == 0
-    assert opinions(three, "judge") == 0
 
 
 # -- what was made of what

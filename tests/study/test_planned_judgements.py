@@ -105,12 +105,7 @@ def left_plan(*gone: tuple[str, str]) -> tuple[Assignment, ...]:
         (outcome(returned=(back("one", "a2"),), settled=(ruling("one", "11:00"),)), 5, 0, 0),
         # Hidden repeats are judgements, too, also of pairs that are settled.
         (outcome(plan=(*WHOLE_PLAN, Assignment("q", "one", "a1", 9, 2))), 6, 1, 0),
-        (
-            outcome(plan=(*WHOLE_PLAN, Assignment("q", "one", "a1", 9, 2)), settled=(ruling("one", "09:00"),)),
-            6,
-            1,
-            0,
-        ),
+        (outcome(plan=(*WHOLE_PLAN, Assignment("q", "one", "a1", 9, 2)), settled=(ruling("one", "09:00"),)), 6, 1, 0),
         # Of an imported plan it is not known how many judgements a pair was to have.
         (outcome(without("one", "a2"), plan=left_plan(("one", "a2")), per_pair=None), 5, 0, 0),
         (outcome(without("one", "a2"), per_pair=None), 5, 1, 1),

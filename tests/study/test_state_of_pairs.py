@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
+from annot.base.errors import InputError, MissingInput
 from annot.base.records import Adjudication, Assessor, Assignment, Judgement, PairReturn, Query
 from annot.base.settings import Settings
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement
@@ -13,18 +13,9 @@ from annot.store.database import open_store
 from annot.store.models import Plan
 from annot.store.people import put_assessors
 from annot.store.pools import put_queries
-from annot.study.outcome import (
-    Dispute,
-    Outcome,
-    assign_adjudicators,
-    changed_after_adjudication,
-    gap_of,
-    outcome_from,
-)
-from annot.study.snapshot import export_judgements, export_qrels, refuse_unfinished
+from annot.study.outcome import Dispute, Outcome, assign_adjudicators, changed_after_adjudication, gap_of, outcome_from
+from annot.study.snapshot import export_qrels, refuse_unfinished, too_few, unfinished
 from annot.study.workspace import Workspace
-from small_study import Small
-from study_stages import copied
 
 TEAM = ("a1", "a2")
 PLAN = Plan("1", 13, "2031", 2)
@@ -135,19 +126,6 @@ def written(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_judgements_are_written_with_a_mark_on_those_given_again(tmp_path: Path) -> None:
-    ws = copied(Small(), "planned", tmp_path / "study")
-    again = judgement("d", "a2", 0, occasion=2)
-    found = outcome("d", [*both("d", 0, 3), again], returned=[returned("d", "a2", 2, "2031-01-01T10:00:00Z")])
-    export_judgements(ws, found)
-    rows = written(ws.exports / "judgements.jsonl")
-    assert [(one["assessor"], one["grade"], one.get("returned", False)) for one in rows] == [
-        ("a1", 0, False),
-        ("a2", 3, False),
-        ("a2", 0, True),
-    ]
-
-
 def test_the_topics_of_queries_are_beside_the_qrels_under_one_name_also_once_a_text_was_added(tmp_path: Path) -> None:
     ws = Workspace(tmp_path, Settings())
     found = outcome("same", both("same", 1, 1))
@@ -179,19 +157,57 @@ def test_qrels_have_the_pairs_with_a_grade_and_decisions_those_that_nobody_can_j
     assert manifest["inputs"] == {}
 
 
-def test_where_all_that_is_missing_are_judgements_the_remedy_is_said_alone() -> None:
-    plan = (Assignment("q1", "one", "a1", 1), *(Assignment("q1", "two", name, 2) for name in TEAM))
-    plan = (*plan, *(Assignment("q1", "same", name, 3) for name in TEAM))
-    given = [judgement("one", "a1", 1), *both("two", 0, 3), *both("same", 1, 1)]
-    short = outcome_from(plan[:3], [given[0], *both("two", 1, 1)], [], [], asked=1, drawn=PLAN)
-    mixed = outcome_from(plan, given, [], [], asked=1, drawn=PLAN)
-    disputed = outcome("two same", [*both("two", 0, 3), *both("same", 1, 1)])
-    for found, begins, says_more in (
-        (short, "if judgements are missing", True),
-        (mixed, "finish", True),
-        (disputed, "finish", False),
-    ):
-        with pytest.raises(InputError) as error:
-            refuse_unfinished(found, partial=False)
-        assert str(error.value.hint).startswith(begins)
-        assert ("--allow-single" in str(error.value.hint)) is says_more
+def study(
+    grades: dict[str, tuple[int | None, ...]],
+    *,
+    unable: tuple[str, ...] = (),
+    asked: int = 2,
+    returned: tuple[PairReturn, ...] = (),
+) -> Outcome:
+    """grades: of a1 and a2, by document; None where there is none. unable: pairs that j1 could not judge."""
+    plan = tuple(Assignment("q1", doc, name, 1) for doc in grades for name in TEAM)
+    given = [
+        Judgement("q1", doc, name, grade)
+        for doc, both in grades.items()
+        for name, grade in zip(TEAM, both, strict=True)
+        if grade is not None
+    ]
+    said = [
+        Adjudication("q1", doc, "j1", None, "shown", TEAM, cannot_judge="no abstract", judged_at="2031-01-01T10:00:00Z")
+        for doc in unable
+    ]
+    settled = [SourcedAdjudication(one, "label-studio", one.doc_id, {}) for one in said]
+    return outcome_from(plan, given, settled, returned, asked=asked)
+
+
+def test_each_reason_is_its_own() -> None:
+    again = PairReturn("q1", "back", "a2", 3, "Look again.", "2031-01-01T09:00:00Z")
+    grades = {"agreed": (1, 1), "open": (0, 3), "passed": (0, 3), "half": (1, None), "back": (0, 3)}
+    found = unfinished(study(grades, unable=("passed",), returned=(again,)))
+    assert sorted(found) == [
+        "q1 back: returned to a2, who has not answered yet; `annot return q1 back --to a2 --undo` takes it back",
+        "q1 half: not judged by all assessors yet",
+        "q1 open: in dispute, not adjudicated",
+        "q1 passed: in dispute, one adjudicator could not judge it, a second is needed",
+    ]
+
+
+def test_a_pair_that_every_adjudicator_asked_could_not_judge_is_closed() -> None:
+    assert unfinished(study({"d1": (0, 3)}, unable=("d1",), asked=1)) == []
+
+
+def test_a_study_with_a_pair_left_is_unfinished_unless_it_may_be() -> None:
+    outcome = study({"d1": (1, 1), "d2": (0, 3)})
+    with pytest.raises(InputError, match="1 pair without a final grade") as error:
+        refuse_unfinished(outcome, partial=False)
+    assert list(error.value.faults) == ["q1 d2: in dispute, not adjudicated"]
+    assert "--partial" in str(error.value.hint)
+    refuse_unfinished(outcome, partial=True)
+    refuse_unfinished(study({"d1": (1, 1)}), partial=False)
+    assert too_few(outcome) == []
+
+
+def test_nothing_judged_and_nothing_settled_are_refused_even_as_a_part() -> None:
+    for grades in ({"d1": (None, None)}, {"d1": (0, 3)}):
+        with pytest.raises(MissingInput):
+            refuse_unfinished(study(grades), partial=True)

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from annot.base.errors import MissingInput
 from annot.base.names import moment_of
-from annot.base.records import Judgement, grouped
+from annot.base.records import Adjudication, Judgement, grouped
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import HEADLINE
@@ -232,9 +232,14 @@ def rules_of(settings: Settings) -> Rules:
 
 def settled_of(outcome: Outcome) -> tuple[Judgement, ...]:
     """The adjudications that count, as the grades that their adjudicators gave, with their times."""
+    return as_judgements(outcome.adjudications.values())
+
+
+def as_judgements(rulings: Iterable[Adjudication]) -> tuple[Judgement, ...]:
+    """Adjudications as judgements of their adjudicators, with their times."""
     return tuple(
         Judgement(ruling.query_id, ruling.doc_id, ruling.adjudicator, ruling.grade, lead_time=ruling.lead_time)
-        for _, ruling in sorted(outcome.adjudications.items())
+        for ruling in rulings
     )
 
 

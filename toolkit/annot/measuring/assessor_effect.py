@@ -339,17 +339,18 @@ def random_grades(cell: QueryRatings, *, n: int, seed: int, topic: str) -> tuple
     """Gradings in which all pairs of the query's topic have the first judgement, or all the second, and so on, shape
     (D, N), and the one that each of n random choices takes, shape (n,); the first choices do not change with n.
 
-    A choice is a number between 0 and 1 for the topic: of k who graded a pair, it takes one of k equal parts, in the
-    order of their pseudonyms. So of two who graded all pairs, one or the other gives all grades.
+    A choice is a number between 0 and 1 for the topic: of k who were given a pair, it takes one of k equal parts, in
+    the order of their pseudonyms. So of two who were given all pairs, one or the other gives all grades; an answer
+    without a grade is 0, as in the other gradings.
     """
-    graded = ~np.isnan(cell.ratings)
-    givers = graded.sum(axis=0)
+    givers = cell.asked.sum(axis=0)
     chosen = generator(seed, "mixture", topic).random(n)
     sizes, size_of = np.unique(givers, return_inverse=True)
     places, taken = np.unique(np.floor(chosen[:, None] * sizes).astype(np.int64), axis=0, return_inverse=True)
-    # Those who graded the pair come first in each column, in their order.
-    order, pairs = np.argsort(~graded, axis=0, kind="stable"), np.arange(len(givers))
-    return np.asarray(cell.ratings[order[places[:, size_of], pairs], pairs].astype(np.int8)), taken.reshape(n)
+    # Those who were given the pair come first in each column, in their order.
+    order, pairs = np.argsort(~cell.asked, axis=0, kind="stable"), np.arange(len(givers))
+    grades = np.nan_to_num(cell.ratings).astype(np.int8)
+    return grades[order[places[:, size_of], pairs], pairs], taken.reshape(n)
 
 
 def _grading(name: str, cells: Sequence[QueryRatings], chosen: Sequence[Mask]) -> Grading:

@@ -211,8 +211,8 @@ def fields_of_columns(header: tuple[str, ...]) -> dict[str, str]:
     >>> fields_of_columns(("Article Title", "Abstract", "DOI", "Language"))
     {'Article Title': 'title', 'Abstract': 'abstract', 'Language': 'language', 'DOI': 'doi'}
     """
-    if {"TI", "AB"} <= {*header}:
-        return {name: TAGS[name] for name in header if name in TAGS}
+    if known := _fields_of_program(header):
+        return known
     plain = {_plain_name(name): name for name in reversed(header)}
     fields = {name: name for name in header if name in COLUMNS}
     if not has_own_ids(fields):
@@ -228,6 +228,16 @@ def fields_of_columns(header: tuple[str, ...]) -> dict[str, str]:
         if column and field not in present and not (field == "abstract" and present & {*TEXTS}):
             fields[column] = field
     return fields
+
+
+def _fields_of_program(header: tuple[str, ...]) -> dict[str, str]:
+    """Fields of the tables of the Web of Science and of OpenAlex's website; none of any other."""
+    if {"TI", "AB"} <= {*header}:
+        return {name: TAGS[name] for name in header if name in TAGS}
+    if {"id", "display_name", "publication_year"} <= {*header} and "title" not in header:
+        # Its ids are those of works, and other sources may have the same papers.
+        return {**fields_of_columns(tuple(name for name in header if name != "id")), "id": "openalex"}
+    return {}
 
 
 def _plain_name(name: str) -> str:

@@ -77,9 +77,9 @@ class Summary:
     n_undefined: int
     """Other queries of the group; those without a value of their own are in `undefined`."""
     n_pairs: int
-    """Pairs judged at least twice in these queries."""
+    """Pairs judged at least twice in these queries; after adjudication without the unjudgeable ones."""
     n_pairs_pooled: int
-    """Pairs judged at least twice behind `pooled`."""
+    """The same behind `pooled`."""
     undefined: dict[str, str]
     """Reason by `query_id` of the queries in which it has no value."""
     intervals: dict[str, Interval | Undefined] | None
@@ -119,6 +119,11 @@ class QueryAgreement:
     """Pairs given to two or more assessors, not all of whom graded, whose grades are equal under the policy: a person
     settles them, yet they are not `disputed`."""
 
+    @property
+    def n_pairs_after(self) -> int:
+        """Pairs behind the figures after adjudication: those of `n_pairs` that are not unjudgeable."""
+        return self.overruled.of
+
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
@@ -139,6 +144,11 @@ class GroupAgreement:
     """
     agreed_by_policy: int
     n_unjudgeable: int
+
+    @property
+    def n_pairs_after(self) -> int:
+        """Pairs behind the figures after adjudication: those of `n_pairs` that are not unjudgeable."""
+        return self.overruled.pooled.of
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,6 +538,9 @@ ONE_SIDED = (
     "one of the two assessors gave the same grade to every pair: "
     "kappa is then 0, and alpha about 0 or below, whatever the other gave"
 )
+ONE_FINAL_GRADE = (
+    "every pair has the same final grade: kappa is then 0, and alpha about 0 or below, whatever the assessors gave"
+)
 TWO_PAIRS = "it rests on two pairs: one other grade would change it completely"
 ONE_GRADE = "every judgement is the same grade: it is then 1 by definition, as nothing else is expected by chance"
 
@@ -536,7 +549,8 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
     """Caveats of each coefficient that has a value and needs one.
 
     tables: of every two that are compared, shape (P, K, K). values: by coefficient. averaged: they are the mean over
-    the tables, and not of all assessors at once; a caveat then holds where most pairs lie in tables that it holds for.
+    the tables, each of an assessor and the final grades, and not of all assessors at once; a caveat then holds where
+    most pairs lie in tables that it holds for.
 
     A kappa against a constant is 0 by its definition (Cohen 1960): what is observed is then what is expected.
     """
@@ -546,12 +560,14 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
         constant = np.any([np.count_nonzero(tables.sum(axis=axis), axis=-1) == 1 for axis in (-1, -2)], axis=0)
         one_sided = not coefficients.rests_on_most(sizes[~constant].sum(), sizes.sum())
         two_pairs = coefficients.rests_on_most(sizes[sizes == 2].sum(), sizes.sum())
+    one_final_grade = averaged and np.count_nonzero(tables.sum(axis=(0, 1))) == 1
+    sided = ONE_FINAL_GRADE if one_final_grade else ONE_SIDED
     one_grade = np.count_nonzero(tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) == 1
     caveats_by_name = {}
     for name, value in values.items():
         if isinstance(value, float) and name.startswith(("alpha", "kappa", "ac")):
             of_gwet = name.startswith("ac")
-            applicable = {ONE_SIDED: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
+            applicable = {sided: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
             if any(applicable.values()):
                 caveats_by_name[name] = tuple(text for text, applies in applicable.items() if applies)
     return caveats_by_name
@@ -660,9 +676,14 @@ def group_agreement(
         n_pairs=sum(query.n_pairs for query in queries),
         n_missing=sum(query.n_missing for query in queries),
         prevalence={grade: sum(query.prevalence[grade] for query in queries) for grade in scale},
-        before={name: group.summary(name, [query.before[name] for query in queries], between) for name in coefficients},
+        before={
+            name: group.summary(name, [(query.before[name], query.n_pairs) for query in queries], between)
+            for name in coefficients
+        },
         after={
-            name: group.summary(name, [query.after[name] for query in queries], with_final, blocked=unsettled)
+            name: group.summary(
+                name, [(query.after[name], query.n_pairs_after) for query in queries], with_final, blocked=unsettled
+            )
             for name in coefficients
         },
         disputed=group.shares([query.disputed for query in queries]),
@@ -685,11 +706,12 @@ class _Group:
     def summary(
         self,
         coefficient: str,
-        values: Sequence[Value],
+        values_and_pairs: Sequence[tuple[Value, int]],
         pooled: coefficients.PooledPairs,
         blocked: Undefined | None = None,
     ) -> Summary:
-        """Summary of one coefficient."""
+        """Summary of one coefficient, from its value on each query and the number of pairs behind it."""
+        values, pairs = zip(*values_and_pairs, strict=True)
         numbers = np.full(len(values), np.nan) if blocked else _numbers(values)
         has_value = ~np.isnan(numbers)
         defined, topics = numbers[has_value], self._topics_of(has_value)
@@ -712,8 +734,8 @@ class _Group:
             pooled=pooled_value,
             n_queries=len(defined),
             n_undefined=len(values) - len(defined),
-            n_pairs=sum(query.n_pairs for query in itertools.compress(self.queries, has_value)),
-            n_pairs_pooled=0 if blocked else sum(query.n_pairs for query in self.queries),
+            n_pairs=sum(itertools.compress(pairs, has_value)),
+            n_pairs_pooled=0 if blocked else sum(pairs),
             undefined=self._reasons(values),
             intervals=intervals,
         )

@@ -14,7 +14,7 @@ from annot.base.records import Decision, Judgement, Pool, Query, Ranking, Source
 from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Undefined, Value
 from annot.formats.trec import write_qrels
-from annot.judging.progress import settled_of
+from annot.judging.progress import as_judgements
 from annot.judging.states import Examination, StateFindings, findings_of
 from annot.measuring import measured
 from annot.measuring.agreement.estimates import AgreementTable
@@ -192,9 +192,9 @@ class Study:
 
     @cached_property
     def work(self) -> Work:
-        """The hours of judging and adjudicating."""
+        """The hours of judging and adjudicating, with those of answers that no one could give a grade in."""
         counting = (answer for answer in self.outcome.everything if answer.counts)
-        by_person = grouped((answer.assessor, answer) for answer in (*counting, *settled_of(self.outcome)))
+        by_person = grouped((answer.assessor, answer) for answer in (*counting, *as_judgements(self.outcome.rulings)))
         speed = speed_of(by_person, fence=self.settings.forecast.fence)
         answers = [answer for of_person in by_person.values() for answer in of_person]
         return Work(hours_spent(by_person, speed), sum(map(bool, map(seconds_of, answers))), len(answers))

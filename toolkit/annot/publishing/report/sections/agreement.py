@@ -132,6 +132,11 @@ def summaries_at(group: estimates.GroupAgreement, stage: str) -> Mapping[str, es
     return group.before if stage == "before" else group.after
 
 
+def _pairs_at(measured: estimates.GroupAgreement | estimates.QueryAgreement, stage: str) -> int:
+    """Pairs behind the figures of a group or a query at a stage of adjudication."""
+    return measured.n_pairs if stage == "before" else measured.n_pairs_after
+
+
 def glance(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PAPERS) -> Table:
     """Alpha and equal grades before and after, and how many pairs were adjudicated: a row a facet."""
 
@@ -172,7 +177,7 @@ def headline(
         [facet_column(lambda row: row[0].name, words), Column("Adjudication", lambda row: row[1])],
         [
             Column("Queries", lambda row: row[0].n_queries),
-            Column("Pairs", lambda row: row[0].n_pairs),
+            Column("Pairs", lambda row: _pairs_at(*row)),
             *columns_for(
                 agreement.headline,
                 lambda row, name: figure_of(name, summaries_at(*row), agreement.best, group=row[0]),
@@ -253,7 +258,7 @@ def by_query(agreement: estimates.AgreementTable, words: StudyVocabulary = OF_PA
                 lambda row, name: Number(getattr(row[0], row[1])[name], coefficient(name)),
                 lambda name: agreement.titles[name] if name in agreement.headline else "",
             ),
-            Column("Pairs", lambda row: row[0].n_pairs),
+            Column("Pairs", lambda row: _pairs_at(*row)),
         ],
         caption="agreement.by_query",
         options=" --per-query",
@@ -291,7 +296,7 @@ def adjudicated(agreement: estimates.AgreementTable, words: StudyVocabulary = OF
             Column("Pairs asked twice", lambda group: group.disputed.pooled.of),
             Column("Disputed", lambda group: group.disputed.pooled.count),
             Column("Share disputed", lambda group: _share(group.disputed)),
-            Column("Pairs graded twice", lambda group: group.n_pairs),
+            Column("Pairs graded twice", lambda group: group.n_pairs_after),
             Column("Overruled", lambda group: None if group.not_settled else group.overruled.pooled.count),
             Column("Share overruled", lambda group: _share(group.overruled)),
             Column("Mean over queries", lambda group: _share(group.overruled, "mean")),
