@@ -54,18 +54,6 @@ def test_an_answer_that_was_withdrawn_or_counts_on_is_listed_with_why(sent: Worl
 # -- pulling again and again -------------------------------------------------------------------------------------------
 
 
-def test_only_what_has_changed_is_brought_back(sent: World) -> None:
-    seen: dict[int, PullCursor] = {}
-    sent.judge("a1", dict.fromkeys(sent.pairs[:3], 1))
-    sent.pull(seen=seen)
-    exported = sent.studio.count("GET", "/export")
-    nothing = sent.pull(seen=seen)
-    assert (nothing.assessors, sent.studio.count("GET", "/export")) == ((), exported)
-    sent.judge("a1", {sent.pairs[3]: 2})
-    (row,) = sent.pull(seen=seen).assessors
-    assert (row.assessor, row.new, row.judged) == ("a1", 1, 4)
-
-
 def test_a_change_that_was_made_earlier_and_is_seen_later_is_not_missed(sent: World) -> None:
     """Two transactions at once: the one with the earlier moment may end after the one that was pulled."""
     seen: dict[int, PullCursor] = {}
