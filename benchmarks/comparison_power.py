@@ -184,10 +184,9 @@ def power(studies: int) -> None:
             rng = np.random.default_rng(papers + runs)
             held = []
             for _ in range(studies * 2):
-                detectable = comparisons._detectable(
-                    rows := differences(alike(runs, papers, rng)),
-                    max_t_tests(rows, alpha=ALPHA, permutations=PERMUTATIONS, seed=1),
-                )
+                rows = differences(alike(runs, papers, rng))
+                deciding = max_t_tests(rows, alpha=ALPHA, permutations=PERMUTATIONS, seed=1)
+                detectable = comparisons._detectable(rows.std(axis=1, ddof=1), papers, deciding)
                 if detectable is not None:
                     values = alike(runs, papers, rng)
                     values[0] += detectable

@@ -76,6 +76,17 @@ def test_the_detectable_difference_is_that_of_the_noncentral_t() -> None:
     assert compared(runs)[1].detectable == pytest.approx(error * shift, rel=1e-4)
 
 
+def test_copies_of_a_run_tell_nothing_of_the_detectable_difference() -> None:
+    """Four copies make six of ten differences 0, whose median is 0: no study shows a difference of 0."""
+    copies = {f"copy {at}": BASE for at in range(4)}
+    differences = np.array([*[np.zeros(6)] * 6, *[LEAD] * 4])
+    critical = max_t_tests(differences, alpha=0.05, permutations=20_000, seed=1).critical
+    shift = optimize.brentq(lambda nc: stats.nct.sf(critical, 5, nc) - 0.8, 0, 40)
+    found = compared({**copies, "worse": BASE - LEAD})[1].detectable
+    assert found == pytest.approx(shift * LEAD.std(ddof=1) / math.sqrt(6), rel=1e-4)
+    assert compared(copies)[1].detectable is None
+
+
 def test_the_mean_is_that_of_the_folds_means() -> None:
     """Paper 1 has two queries in the first fold; papers 2 and 3 one each in the second."""
     sizes = np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 1.0]])

@@ -89,7 +89,7 @@ def test_a_row_that_does_not_count_is_kept_and_makes_no_assessor_of_its_pair(ws:
     with ws.reading() as session:
         (skipped,) = [one for one in JUDGEMENTS.read(session) if one.record.flags]
     assert (skipped.record.assessor, skipped.record.cannot_judge) == ("a1", None)
-    assert found.notes == ()
+    assert found.notes == ("1 answer kept that does not count: skipped",)
 
 
 def test_judgements_of_the_studys_own_people_keep_a_file_out(tmp_path: Path) -> None:

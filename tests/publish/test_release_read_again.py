@@ -48,7 +48,9 @@ def test_answers_that_do_not_count_there_do_not_count_here(tmp_path: Path) -> No
     ours = {"query_id": "p1-method", "doc_id": "d1", "occasion": 1, "cannot_judge": None}
     file = tmp_path / "judgements.jsonl"
     file.write_text("".join(json.dumps({**ours, **answer}) + "\n" for answer in answers), encoding="utf-8")
-    assert here("import", file, "--json").data["pairs_by_assessors"] == {"2": 1}
+    imported = here("import", file, "--json").data
+    assert imported["pairs_by_assessors"] == {"2": 1}
+    assert any("3 answers kept that do not count" in note for note in imported["notes"])
     here("qrels", "--partial")
     lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text().splitlines()]
     counting = {line["assessor"]: (line["grade"], line["cannot_judge"]) for line in lines if not line["flags"]}

@@ -9,6 +9,7 @@ from annot.base.records import Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
+from annot.publishing.report.tables import sentence
 from annot.publishing.report.verdict import best, figure, lines_of_all_queries, reliability, robustness
 from evaluated_runs import evaluated_runs
 
@@ -129,6 +130,9 @@ def test_of_several_runs_the_best_is_compared_with_the_others(papers: int, too_f
     assert (found.figure.value, found.too_few) == (pytest.approx(100), too_few)
     assert found.like_chance == (("worst",) if papers > 5 else ()), "of five papers nothing can be shown"
     assert found.above_chance == (papers > 5)
+    # None of two runs with one score is ahead of the other, and further queries do not separate copies.
+    assert (found.tied, found.alike, "b best" in found.to_separate) == (("b best",), ("b best",), False)
+    assert sentence("runs.lead", best=found).startswith("a best and b best are ahead with the same score")
 
 
 def test_runs_on_one_facet_only_are_compared_on_that() -> None:

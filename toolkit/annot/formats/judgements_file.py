@@ -166,8 +166,8 @@ def _marks_of_ours(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]
     A judgement that did not count there does not count here. Nor does the answer to a returned pair, since the file
     does not have the reason why the pair was returned.
     """
-    marks = ("set_aside", "returned")
-    flags = [(*(row.get("flags") or ()), *(mark for mark in marks if row.get(mark))) for row in rows]
+    marks = {"set_aside": "on another version of a text", "returned": "given when the pair was returned"}
+    flags = [(*(row.get("flags") or ()), *(why for mark, why in marks.items() if row.get(mark))) for row in rows]
     return {"cannot_judge": [_text(row.get("cannot_judge")) or None for row in rows], "flags": flags}
 
 

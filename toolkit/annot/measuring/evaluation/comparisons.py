@@ -115,7 +115,8 @@ class Verdict:
     critical: float | None
     """Value of |t| that a pair must exceed to hold whatever the others do; None if none can hold."""
     detectable: float | None
-    """Approximate difference that a typical pair would show with power `POWER`; None if none can hold."""
+    """Approximate difference that a typical pair would show with power `POWER`; None if none can hold, or if no
+    difference varies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,19 +258,18 @@ def compare_runs(
         pairs=len(pairs),
         smallest_p=deciding.least_p,
         critical=None if math.isinf(deciding.critical) else deciding.critical,
-        detectable=_detectable(differences, deciding),
+        detectable=_detectable(spread[~np.isnan(p_t)], topics, deciding),
     )
     return tuple(comparisons), verdict
 
 
-def _detectable(differences: Array, deciding: inference.MaxT) -> float | None:
+def _detectable(spread: Array, topics: int, deciding: inference.MaxT) -> float | None:
     """Detectable difference by the noncentral t, at the critical value of the first step, with the median spread of the
-    pairs.
+    pairs whose difference varies: copies of a run tell nothing of it.
     """
-    if math.isinf(deciding.critical):
+    if math.isinf(deciding.critical) or not len(spread):
         return None
-    spread = float(np.median(differences.std(axis=1, ddof=1)))
-    return inference.least_effect(differences.shape[1], critical=deciding.critical) * spread
+    return inference.least_effect(topics, critical=deciding.critical) * float(np.median(spread))
 
 
 Values = Mapping[str, Mapping[str, float]]

@@ -57,6 +57,10 @@ class Best:
 
     facet: str
     """The facet that it is about; "" for all queries."""
+    tied: tuple[str, ...] = ()
+    """Other runs with the same mean."""
+    alike: tuple[str, ...] = ()
+    """Those of `tied` that have the same value on every topic, so that no further query separates them."""
     fewest: int = FEWEST_PAPERS
     """Query papers from which on a difference can hold."""
 
@@ -64,6 +68,11 @@ class Best:
     def certain(self) -> bool:
         """True if it is significantly better than every other run."""
         return not self.verdict.behind and not self.verdict.as_good
+
+    @property
+    def to_separate(self) -> tuple[str, ...]:
+        """Runs that further queries may separate from it."""
+        return tuple(run for run in (*self.verdict.behind, *self.verdict.as_good) if run not in self.alike)
 
 
 def reliability(alpha: Number) -> Reliability:
@@ -148,6 +157,11 @@ def best(evaluated: EvaluatedRuns | Undefined) -> Best | None:
     )
     verdict = next((decided for decided in evaluated.verdicts if decided.facet == first.facet), alone)
     too_few = first.topics < FEWEST_PAPERS
+    equal = {
+        pair.run_b: isinstance(pair.effect, Undefined)
+        for pair in evaluated.comparisons
+        if (pair.facet, pair.run_a, pair.difference) == (first.facet, first.run, 0.0)
+    }
     return Best(
         verdict=verdict,
         convention=evaluated.convention,
@@ -163,6 +177,8 @@ def best(evaluated: EvaluatedRuns | Undefined) -> Best | None:
         like_chance=tuple(line.run for line in lines if not line.above_chance and not too_few),
         detectable=Number(verdict.detectable, DETECTABLE),
         facet="" if first.facet == TOGETHER or not evaluated.words.faceted else first.facet,
+        tied=tuple(equal),
+        alike=tuple(run for run, on_every_topic in equal.items() if on_every_topic),
     )
 
 
