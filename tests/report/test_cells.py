@@ -139,6 +139,40 @@ def test_p_values_are_never_zero() -> None:
     assert p_value(Undefined("no")) == "–"
 
 
+FAR = Interval(-9, 9, 0.95, "jackknife")
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "plain", "precise", "between"),
+    [
+        (cells.COEFFICIENT, 0.55557, "0.56", "0.5556", (-1, 1)),
+        (cells.PERCENTAGE, 5.5555, "6", "5.56", (0, 9)),
+        (cells.SHARE, 0.55555, "56%", "55.6%", (0, 100)),
+        (cells.MEAN_SHARE, 0.55557, "56%", "55.56%", (0, 100)),
+        (cells.MEASURE, 0.55557, "55.6", "55.56", (0, 100)),
+        (cells.POINTS, 0.55557, "+55.6", "+55.56", (-100, 100)),
+        (cells.LOSS, 0.55557, "55.6", "55.56", (0, 100)),
+        (cells.EFFECT, 0.5557, "+0.56", "+0.56", (-9, 9)),
+        (cells.DETECTABLE, 0.05557, "6", "5.6", (0, 100)),
+        (cells.PERCENT, 0.05557, "5.6", "5.6", (-900, 900)),
+        (cells.TAU, 0.5557, "0.56", "0.56", (-1, 1)),
+        (cells.DISTANCE, 0.5557, "0.56", "0.56", (0, 9)),
+        (cells.MEAN, 1.5557, "1.6", "1.56", (-9, 9)),
+        (cells.GRADES, 0.5557, "+0.56", "+0.56", (-9, 9)),
+        (cells.SECONDS, 2.5557, "2.6", "2.6", (0, 9)),
+        (cells.HOURS, 2.5557, "2.6", "2.6", (0, 9)),
+        (cells.COST, 2.5557, "2.56", "2.56", (0, 9)),
+        (cells.P, 0.05557, "0.056", "0.056", (0, 1)),
+    ],
+)
+def test_each_kind_of_figure_has_its_digits_and_ends(
+    kind: Quantity, raw: float, plain: str, precise: str, between: tuple[float, float]
+) -> None:
+    found = Number(raw, kind)
+    assert (found.text(precise=False), found.text(precise=True)) == (plain, precise)
+    assert Number(raw, kind, FAR).ends == pytest.approx(between)
+
+
 def test_a_cell_is_a_figure_yes_no_or_words() -> None:
     shown = [text(one, precise=False) for one in (True, False, None, 7, "a", Number(0.5, cells.COEFFICIENT))]
     assert shown == ["yes", "no", "–", "7", "a", "0.50"]

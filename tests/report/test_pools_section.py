@@ -61,6 +61,11 @@ def test_citations_stand_first_and_shares_are_of_all_documents() -> None:
     assert shown == [(CITED, 1, "25%"), ("abs", 1, "25%"), ("bm25", 2, "50%")]
 
 
+def test_a_single_pool_is_not_drawn_and_two_are() -> None:
+    one, two = pool("p1", 1, 2), pool("p2", 1)
+    assert [len(chapter(*given).blocks) for given in ((one,), (one, two))] == [1, 2]
+
+
 def test_pools_without_a_document_have_no_share() -> None:
     (table,) = chapter(pool("p1")).tables
     assert {str(row[2]) for row in table.rows} == {"–"}

@@ -50,6 +50,13 @@ def test_documents_of_a_pool_show_who_drew_them_and_who_also_had_them() -> None:
     }
 
 
+def test_a_person_without_a_grade_has_a_dash() -> None:
+    rows = [
+        row(query_id="q1", doc_id="d1", assessor="a1", counts=True, why="left", grade=grade) for grade in (None, 0, 2)
+    ]
+    assert [found[-1] for found in printed(commands.WITHDRAWN.of(rows))] == ["-", "0", "2"]
+
+
 def between() -> AgreementOfGradings:
     value = Estimate(0.5, Interval(0.4, 0.6, 0.95, "jackknife"))
     return AgreementOfGradings(
