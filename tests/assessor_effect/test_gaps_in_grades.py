@@ -103,7 +103,7 @@ def test_pairs_and_queries_without_both_kinds_of_grade_are_left_out_and_told() -
     assert (found.queries, found.n_pairs) == (("q1",), 2)
     assert found.notes == (
         "2 pairs in the qrels without an assessor's grade: left out",
-        "2 pairs judged without a final grade: left out",
+        "2 pairs judged and not in the qrels: left out",
         "2 pairs with more than two assessors: A and B are the first two, random choices are among all",
     )
 
