@@ -8,14 +8,10 @@ from annot.base.errors import InputError
 from annot.base.records import Decision, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.agreement.coefficients import COEFFICIENTS
-from annot.measuring.agreement.estimates import (
-    TOGETHER,
-    AgreementTable,
-    agreement_table,
-)
+from annot.measuring.agreement.estimates import TOGETHER, AgreementTable, agreement_table
 from scipy import stats
 
-FACETS = {"1-background": "background", "1-method": "method", "2-method": "method"}
+FACETS = {"1-background": "background", "1-method": "method", "2-method": "method", "3-background": "background"}
 
 
 def judged(query_id: str, assessor: str, grades: list[int | None], **more: object) -> list[Judgement]:
@@ -172,46 +168,20 @@ def test_unknown_policy_and_threshold_are_refused() -> None:
         table(METHOD_1, binarised_at=0)
 
 
-OF_TWO = {"1-method": "method", "2-method": "method", "3-background": "background"}
-ONE = [0, 1, 2, 3, 0, 1]
-OTHER = [0, 2, 2, 3, 1, 0]
-"""Three disputes: d1, d4, d5."""
-
-
-def answers(query_id: str, assessor: str, grades: list[int | None]) -> list[Judgement]:
-    return [Judgement(query_id, f"d{at}", assessor, grade) for at, grade in enumerate(grades)]
-
-
 def both(query_id: str) -> list[Judgement]:
-    return [*answers(query_id, "a1", ONE), *answers(query_id, "a2", OTHER)]
+    return [*judged(query_id, "a1", A), *judged(query_id, "a2", B)]
 
 
 def agreed(query_id: str) -> list[Decision]:
     """What is final without a person."""
-    return [
-        Decision(query_id, f"d{at}", x, "agreed") for at, (x, y) in enumerate(zip(ONE, OTHER, strict=True)) if x == y
-    ]
+    return [Decision(query_id, f"d{at}", x, "agreed") for at, (x, y) in enumerate(zip(A, B, strict=True)) if x == y]
 
 
 def settled(query_id: str) -> list[Decision]:
-    return [
-        Decision(query_id, f"d{at}", max(x, y), "adjudicated") for at, (x, y) in enumerate(zip(ONE, OTHER, strict=True))
-    ]
+    return [Decision(query_id, f"d{at}", max(x, y), "adjudicated") for at, (x, y) in enumerate(zip(A, B, strict=True))]
 
 
-def table_of(
-    judgements: list[Judgement],
-    decisions: list[Decision],
-    *,
-    missing: str = "drop",
-    level: float | None = None,
-) -> AgreementTable:
-    return agreement_table(
-        judgements, decisions, OF_TWO, grades=(0, 1, 2, 3), missing=missing, binarised_at=None, level=level, topics=None
-    )
-
-
-HALF = table_of(
+HALF = table(
     [*both("1-method"), *both("2-method"), *both("3-background")],
     [*agreed("1-method"), *settled("2-method"), *settled("3-background")],
     level=0.95,
@@ -247,8 +217,8 @@ def test_group_with_open_disputes_has_no_summary_after_adjudication() -> None:
 
 def test_settled_queries_and_settled_groups_keep_their_figures() -> None:
     query = HALF.queries[1]
-    final = np.maximum(ONE, OTHER)
-    with_final = [np.mean(np.equal(row, final)) for row in (ONE, OTHER)]
+    final = np.maximum(A, B)
+    with_final = [np.mean(np.equal(row, final)) for row in (A, B)]
     assert query.after["percent"] == pytest.approx(100 * np.mean(with_final))
     background = HALF.groups[0]
     assert background.not_settled is None
@@ -256,32 +226,32 @@ def test_settled_queries_and_settled_groups_keep_their_figures() -> None:
 
 
 def test_dispute_over_a_pair_that_someone_could_not_judge_is_open_too() -> None:
-    gap = [*answers("1-method", "a1", [0, 1, 2, 3]), *answers("1-method", "a2", [0, 1, 2, None])]
+    gap = [*judged("1-method", "a1", [0, 1, 2, 3]), *judged("1-method", "a2", [0, 1, 2, None])]
     decisions = [Decision("1-method", f"d{at}", at, "agreed") for at in range(3)]
-    assert table_of(gap, decisions).groups[-1].not_settled == Undefined(
+    assert table(gap, decisions).groups[-1].not_settled == Undefined(
         "1 of 1 disputed pairs is not settled yet, on 1-method"
     )
     decisions.append(Decision("1-method", "d3", 3, "adjudicated"))
-    assert table_of(gap, decisions).groups[-1].not_settled is None
+    assert table(gap, decisions).groups[-1].not_settled is None
 
 
 def test_pair_with_one_grade_is_no_agreement_after_adjudication() -> None:
     """Its final grade is that grade: it agrees with itself."""
     alone = [Judgement("1-method", f"e{at}", "a1", at % 4) for at in range(20)]
     final = [Decision("1-method", f"e{at}", at % 4, "agreed") for at in range(20)]
-    with_alone = table_of([*both("1-method"), *alone], [*settled("1-method"), *final]).queries[0]
-    assert with_alone.after == table_of(both("1-method"), settled("1-method")).queries[0].after
-    only_alone = table_of(alone, final)
+    with_alone = table([*both("1-method"), *alone], [*settled("1-method"), *final]).queries[0]
+    assert with_alone.after == table(both("1-method"), settled("1-method")).queries[0].after
+    only_alone = table(alone, final)
     assert all(isinstance(value, Undefined) for value in only_alone.queries[0].after.values())
     assert isinstance(only_alone.groups[-1].after["percent"].median, Undefined)
     assert isinstance(only_alone.groups[-1].after["percent"].pooled, Undefined)
 
 
 def test_policy_that_makes_a_missing_grade_equal_is_counted() -> None:
-    gap = [*answers("1-method", "a1", [0, 1, 0, 2]), *answers("1-method", "a2", [None, None, 0, 1])]
-    zero = table_of(gap, [], missing="zero").groups[-1]
+    gap = [*judged("1-method", "a1", [0, 1, 0, 2]), *judged("1-method", "a2", [None, None, 0, 1])]
+    zero = table(gap, [], missing="zero").groups[-1]
     assert (zero.disputed.pooled.count, zero.agreed_by_policy) == (2, 1)
-    drop = table_of(gap, [], missing="drop").groups[-1]
+    drop = table(gap, [], missing="drop").groups[-1]
     assert (drop.disputed.pooled.count, drop.agreed_by_policy) == (3, 0)
 
 
@@ -290,8 +260,8 @@ def test_dropping_keeps_what_the_others_graded() -> None:
     import krippendorff
 
     rows: list[list[int | None]] = [[0, 1, 2, 3, 0, 1], [0, 2, 2, 3, 1, None], [1, 1, 2, 3, 0, 0]]
-    three = [one for at, row in enumerate(rows) for one in answers("1-method", f"a{at}", row)]
-    found = table_of(three, []).queries[0]
+    three = [one for at, row in enumerate(rows) for one in judged("1-method", f"a{at}", row)]
+    found = table(three, []).queries[0]
     assert found.n_pairs == 6
     matrix = np.array([[math.nan if one is None else one for one in row] for row in rows])
     assert found.before["alpha_ordinal"] == pytest.approx(

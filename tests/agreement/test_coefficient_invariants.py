@@ -2,14 +2,7 @@
 
 import numpy as np
 import pytest
-from annot.measuring.agreement.coefficients import (
-    COEFFICIENTS,
-    OF_COUNTS,
-    OF_TABLES,
-    Ratings,
-    count,
-    tables_between,
-)
+from annot.measuring.agreement.coefficients import COEFFICIENTS, OF_COUNTS, OF_TABLES, Ratings, count, tables_between
 from annot.measuring.agreement.estimates import POLICIES, binarise
 from drawn_ratings import GRADES, SOME, value
 from hypothesis import given, settings

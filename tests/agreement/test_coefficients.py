@@ -71,10 +71,7 @@ def test_alpha_of_krippendorffs_binary_data() -> None:
 
 @pytest.mark.parametrize(
     ("table", "published", "digits"),
-    [
-        ([[44, 7, 9], [5, 20, 5], [1, 3, 6]], 0.492, 3),
-        ([[25, 13, 12], [12, 2, 16], [3, 15, 2]], -0.09, 2),
-    ],
+    [([[44, 7, 9], [5, 20, 5], [1, 3, 6]], 0.492, 3), ([[25, 13, 12], [12, 2, 16], [3, 15, 2]], -0.09, 2)],
 )
 def test_kappa_of_cohens_tables(table: list[list[int]], published: float, digits: int) -> None:
     """Cohen 1960, his tables of proportions for two judges and three categories, times 100."""

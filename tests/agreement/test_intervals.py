@@ -17,13 +17,7 @@ from annot.base.stats.inference import (
     share_of_counts,
 )
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.agreement.coefficients import (
-    COEFFICIENTS,
-    PooledPairs,
-    count,
-    pooled_between,
-    tables_between,
-)
+from annot.measuring.agreement.coefficients import COEFFICIENTS, PooledPairs, count, pooled_between, tables_between
 from annot.measuring.agreement.estimates import agreement_table
 from scipy import stats
 
@@ -220,22 +214,6 @@ def test_a_value_that_many_queries_have_stays_inside_while_the_test_does_not_rej
             assert kept == (found.low <= value <= found.high)
 
 
-def test_intervals_of_papers_are_wider_where_their_queries_are_alike() -> None:
-    values = of_papers(1)
-    for make in (
-        lambda papers: median_interval(values, level=0.95, topics=papers),
-        lambda papers: mean_interval(values, level=0.95, least=-1, most=1, topics=papers),
-        lambda papers: share_of_counts(values > 0, np.ones(24), level=0.95, topics=papers).interval,
-        lambda papers: share(values > 0, range(24), level=0.95, topics=papers).interval,
-    ):
-        wide, narrow = make(PAPERS), make(None)
-        assert isinstance(wide, Interval)
-        assert isinstance(narrow, Interval)
-        assert "8 query papers" in wide.method
-        assert "24 queries" in narrow.method
-        assert wide.high - wide.low > 1.3 * (narrow.high - narrow.low)
-
-
 def test_a_query_of_its_own_paper_keeps_every_digit() -> None:
     """Papers whose names sort otherwise than the queries."""
     values = np.random.default_rng(3).uniform(0.1, 0.9, 17)
@@ -266,12 +244,7 @@ def test_a_table_clusters_all_facets_together_and_leaves_each_facet_as_it_is() -
     papers = {query_id: query_id.partition("-")[0] for query_id in facets}
     by_paper, by_query = (
         agreement_table(
-            *(judgements, (), facets),
-            grades=GRADES,
-            missing="drop",
-            binarised_at=None,
-            level=0.95,
-            topics=known,
+            *(judgements, (), facets), grades=GRADES, missing="drop", binarised_at=None, level=0.95, topics=known
         )
         for known in (papers, None)
     )

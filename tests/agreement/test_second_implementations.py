@@ -11,10 +11,6 @@ from annot.measuring.agreement.coefficients import (
     HEADLINE,
     LEAST_OVERLAP,
     Ratings,
-    count,
-    interval_of,
-    pooled_between,
-    tables_between,
 )
 from annot.measuring.agreement.estimates import agreement_between
 from drawn_ratings import ALL_OF_MANY, GRADES, MIXES, SOME, TWO, skewed, value
@@ -23,17 +19,10 @@ from hypothesis import strategies as st
 from nltk.metrics.agreement import AnnotationTask
 from scipy import stats
 from sklearn.metrics import accuracy_score, cohen_kappa_score
-from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa, to_table
-
-WT = {"kappa": None, "kappa_linear": "linear", "kappa_quadratic": "quadratic"}
-"""The weights of statsmodels by our names."""
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 SKEWED = st.builds(
-    skewed,
-    st.integers(2, 4),
-    st.integers(3, 300),
-    mix=st.sampled_from(MIXES),
-    seed=st.integers(0, 2**32 - 1),
+    skewed, st.integers(2, 4), st.integers(3, 300), mix=st.sampled_from(MIXES), seed=st.integers(0, 2**32 - 1)
 )
 TWO_SKEWED = SKEWED.map(lambda matrix: matrix[:2])
 ONE_OFF = np.array([[0.0] * 50, [0.0] * 49 + [3.0]])
@@ -125,21 +114,6 @@ def test_ac2_from_nltks_disagreement_and_the_kappas_of_statsmodels(matrix: Ratin
 
     if varied(matrix):
         agree("ac2", matrix, ac2)
-
-
-@pytest.mark.parametrize("name", WT)
-def test_interval_is_near_the_asymptotic_one_of_statsmodels(name: str) -> None:
-    """With one pair a query the queries are independent pairs, as the large-sample formula takes them to be."""
-    matrix = skewed(2, 800, mix=MIXES[1], seed=11)
-    pairs = [matrix[:, [at]] for at in range(800)]
-    met, tables = zip(*[tables_between(pair, GRADES) for pair in pairs], strict=True)
-    pooled = pooled_between([count(pair, GRADES) for pair in pairs], met, tables, topics=None)
-    theirs = cohens_kappa(to_table(matrix.T, 4)[0], wt=WT[name])
-    assert pooled.value(name, GRADES) == pytest.approx(theirs.kappa)
-    ours = interval_of(pooled, theirs.kappa, name, GRADES, level=0.95)
-    assert isinstance(ours, Interval)
-    assert ours.low == pytest.approx(theirs.kappa_low, abs=0.2 * theirs.std_kappa)
-    assert ours.high == pytest.approx(theirs.kappa_upp, abs=0.2 * theirs.std_kappa)
 
 
 def task(matrix: Ratings, distance: Callable[[float, float], float]) -> AnnotationTask:

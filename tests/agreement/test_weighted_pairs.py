@@ -96,6 +96,7 @@ def test_a_query_whose_pairs_are_worth_too_few_counts_in_the_pooled_figure_only(
         assert "its 30 sampled pairs are worth 3" in value.reason
     together = found.groups[-1].before["kappa"]
     assert (together.n_queries, together.n_undefined, together.n_pairs_pooled) == (4, 1, 150)
+    assert found.too_thin == 1
     without = {pair: weight for pair, weight in weights.items() if pair[0] != "q-aim"} | {
         ("q-aim", f"d{at}"): 1e-9 for at in range(30)
     }

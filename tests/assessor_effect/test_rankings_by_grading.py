@@ -1,4 +1,4 @@
-"""The ranking of systems under the grades of each assessor."""
+"""The ranking of systems under the grades of each assessor, and what is missing for it, in words."""
 
 import itertools
 from collections.abc import Mapping
@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from annot.base.records import Qrel, ScoredDoc
-from annot.base.stats.values import Undefined
+from annot.base.errors import InputError
+from annot.base.records import Judgement, Qrel
 from annot.measuring import assessor_effect
 from annot.measuring.assessor_effect import random_grades
+from annot.publishing.report.sections.assessors import ranking_rows, run_order
 from graded_runs import SETTINGS, assessor_effect_on_runs, cell, comparison, final_of, in_order, judged, means, study
 from measured_runs import evaluate
 from scipy import stats
@@ -55,22 +56,6 @@ def test_means_and_tau_are_those_of_the_evaluation_and_of_scipy(convention: str,
     assert [one.name for one in found.rankings] == ["final", "A", "B", "a1", "a2", "a3"]
 
 
-def test_assessors_who_agree_in_all_leave_every_ranking_as_it_is() -> None:
-    runs, judgements, qrels = study(n_queries=6, n_docs=30, noise=[0.5, 1.5, 4.0], seed=2)
-    final = {(one.query_id, one.doc_id): one.relevance for one in qrels}
-    agreed = [replace(one, grade=final[one.query_id, one.doc_id]) for one in judgements]
-    found = assessor_effect_on_runs(runs, agreed, qrels, SETTINGS)
-    assert {one.tau for one in found.comparisons} == {1.0}
-    assert not any(one.swaps for one in found.comparisons)
-    assert (found.random_assessors.tau, found.random_assessors.tau_min, found.random_assessors.tau_range) == (
-        1.0,
-        1.0,
-        (1.0, 1.0),
-    )
-    assert (found.random_assessors.same_order, found.random_assessors.with_swap) == (SETTINGS.n_random, 0)
-    assert found.notes == ()
-
-
 def opposed(topics: Mapping[str, str] | None = None) -> assessor_effect.AssessorEffect:
     """Assessor a1 (always first) finds relevant what `one` ranks high; a2 and the final grades, what `other` does."""
     docs = [f"d{at:02}" for at in range(20)]
@@ -78,20 +63,6 @@ def opposed(topics: Mapping[str, str] | None = None) -> assessor_effect.Assessor
     runs = {"one": dict.fromkeys(QUERIES, in_order(docs)), "other": dict.fromkeys(QUERIES, in_order(docs[::-1]))}
     judgements = judged({query_id: {"a1": up, "a2": down} for query_id in QUERIES})
     return assessor_effect_on_runs(runs, judgements, final_of(dict.fromkeys(QUERIES, down)), SETTINGS, topics)
-
-
-def test_a_planted_swap_is_found_and_its_significance_attributed() -> None:
-    found = opposed()
-    against = comparison(found, "A")
-    assert against.tau == -1.0
-    assert against.significant == {"A": 1, "final": 1}
-    (swap,) = against.swaps
-    assert (swap.better, swap.worse, swap.significant_in) == ("one", "other", ("A", "final"))
-    # Ten queries, all one way: 2 of 2^10 flips are as far out.
-    assert swap.first.p_corrected == swap.second.p_corrected == 2 / 2**10
-    assert swap.first.mean == -swap.second.mean == 1.0
-    assert comparison(found, "B").tau == 1.0
-    assert comparison(found, "B").swaps == ()
 
 
 def test_facets_of_one_paper_turn_round_together() -> None:
@@ -142,47 +113,6 @@ def test_random_choices_are_looked_at_twice_only_to_save_time(monkeypatch: pytes
     assert any(one.final.p_corrected > SETTINGS.alpha for one in found.random_assessors.swaps)
 
 
-def test_a_swap_needs_significance_on_one_side_at_least() -> None:
-    """Two queries: 2^2 flips can never give a p of 0.05, so a reversal is only a reversal."""
-    docs = [f"d{at:02}" for at in range(20)]
-    up, down = [2] * 5 + [0] * 15, [0] * 15 + [2] * 5
-    runs = {
-        "one": dict.fromkeys(("q1", "q2"), in_order(docs)),
-        "other": dict.fromkeys(("q1", "q2"), in_order(docs[::-1])),
-    }
-    judgements = judged({query_id: {"a1": up, "a2": down} for query_id in ("q1", "q2")})
-    against = comparison(assessor_effect_on_runs(runs, judgements, final_of({"q1": down, "q2": down}), SETTINGS), "A")
-    assert (against.reversed_pairs, against.swaps) == (1, ())
-
-
-def test_random_choices_of_two_opposed_assessors_lie_between_them_and_their_swaps_are_counted() -> None:
-    """Where a1 and a2 name different documents, half of the choices lean to one run and half to the other."""
-    rng = np.random.default_rng(5)
-    docs = [f"d{at:02}" for at in range(20)]
-    queries = [f"q{at:02}" for at in range(10)]
-    up, down = [2] * 5 + [0] * 15, [0] * 15 + [2] * 5
-    runs = {
-        "one": {query_id: in_order(docs) for query_id in queries},
-        "other": {query_id: in_order(docs[::-1]) for query_id in queries},
-        "chance": {query_id: in_order([docs[at] for at in rng.permutation(20)]) for query_id in queries},
-    }
-    judgements = judged({query_id: {"a1": up, "a2": down} for query_id in queries})
-    found = assessor_effect_on_runs(
-        runs, judgements, final_of(dict.fromkeys(queries, down)), replace(SETTINGS, n_random=300)
-    )
-    swap = next(one for one in found.random_assessors.swaps if (one.better, one.worse) == ("other", "one"))
-    # The final order is significant, so each reversal is a swap; the two are alike under a random choice.
-    assert swap.final.p_corrected == 2 / 2**10
-    assert swap.n_reversed == swap.n_significant <= found.random_assessors.with_swap
-    assert swap.n_reversed / 300 == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 300))
-    # Of ten topics, as many go to a1 as heads come up in ten throws: between 2 and 8 in 95 of 100.
-    of_both = [means(found)[name]["one"] for name in ("B", "A")]
-    assert found.random_assessors.means["one"] == pytest.approx(
-        tuple(of_both[0] + share / 10 * (of_both[1] - of_both[0]) for share in (2, 8))
-    )
-    assert found.random_assessors.same_order + swap.n_reversed <= 300
-
-
 def test_random_choices_agree_with_choosing_by_hand() -> None:
     runs, judgements, qrels = study(n_queries=4, n_docs=25, noise=[1.0, 1.2, 1.4, 1.6], seed=4)
     settings = replace(SETTINGS, n_random=12)
@@ -217,16 +147,6 @@ def test_random_choices_agree_with_choosing_by_hand() -> None:
     assert found.random_assessors.tau_range == pytest.approx(tuple(np.quantile(taus, [0.025, 0.975])))
 
 
-def test_tied_documents_stand_by_the_larger_id_in_trec_and_as_submitted_in_csfcube() -> None:
-    tied = {"q": (ScoredDoc("d00", 1.0), ScoredDoc("d01", 1.0))}
-    judgements = judged({"q": {"a1": [0, 2], "a2": [0, 2]}})
-    for convention, expected in (("trec", 1.0), ("csfcube", 0.5)):
-        settings = replace(SETTINGS, convention=convention, measure="AP")
-        found = assessor_effect_on_runs({"one": tied, "two": tied}, judgements, final_of({"q": [0, 2]}), settings)
-        assert means(found)["final"] == {"one": expected, "two": expected}
-        assert found.random_assessors.tau == Undefined("all 2 runs tie under one of the gradings")
-
-
 def test_order_of_judgements_moves_nothing_and_another_seed_draws_others() -> None:
     runs, judgements, qrels = study(n_queries=12, n_docs=30, noise=[1.0, 1.1, 1.2, 1.3, 1.4], seed=6)
     found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
@@ -235,9 +155,97 @@ def test_order_of_judgements_moves_nothing_and_another_seed_draws_others() -> No
     assert found.random_assessors != other.random_assessors
 
 
-def test_runs_may_change_names_and_queries_may_come_and_go_without_moving_the_rest() -> None:
-    runs, judgements, qrels = study(n_queries=5, n_docs=25, noise=[1.0, 1.5, 2.0], seed=8)
+def test_missing_grades_count_as_not_relevant_and_are_counted() -> None:
+    runs = {"one": {"q": in_order(["d00", "d01", "d02"])}, "two": {"q": in_order(["d02", "d01", "d00"])}}
+    judgements = judged({"q": {"a1": [None, 2, 0], "a2": [3, 2, 0]}})
+    found = assessor_effect_on_runs(runs, judgements, final_of({"q": [3, 2, 0]}), replace(SETTINGS, measure="AP"))
+    ungraded = {one.name: one.n_ungraded for one in found.rankings}
+    # The first assessor of d00 is a1 although a1 gave it no grade. The same rule for A as for a1.
+    assert ungraded == {"final": 0, "A": 1, "B": 0, "a1": 1, "a2": 0}
+    assert means(found)["A"] == means(found)["a1"] == pytest.approx({"one": 1 / 2, "two": 1 / 2})
+    assert found.missing == "zero"
+
+
+def test_an_answer_without_a_grade_costs_nobody_a_query() -> None:
+    """Who judged five queries and left one pair without a grade has five queries, and one pair counted."""
+    runs, judgements, qrels = study(n_queries=5, n_docs=20, noise=[0.5, 1.5], seed=15)
+    at = next(at for at, one in enumerate(judgements) if one.assessor == "a2")
+    judgements[at] = replace(judgements[at], grade=None)
+    found = {one.name: one for one in assessor_effect_on_runs(runs, judgements, qrels, SETTINGS).rankings}
+    # On q00 a2 is the first of a2 and a3.
+    counts = [(len(found[name].queries), found[name].n_ungraded) for name in ("A", "B", "a2", "a3")]
+    assert counts == [(5, 1), (5, 0), (5, 1), (3, 0)]
+
+
+def test_one_assessor_a_pair_leaves_no_second_to_compare() -> None:
+    runs, judgements, qrels = study(n_queries=4, n_docs=20, noise=[0.5, 1.5], seed=17)
+    found = assessor_effect_on_runs(runs, [one for one in judgements if one.assessor == "a2"], qrels, SETTINGS)
+    assert [one.name for one in found.rankings] == ["final", "A", "a2"]
+    assert found.notes == ("B: no query has a second assessor",)
+    assert [(one.first, one.second) for one in found.comparisons] == [("A", "final"), ("a2", "final")]
+
+
+def test_the_orders_that_tau_compares_stand_beside_it_on_the_same_queries() -> None:
+    runs, judgements, qrels = study(n_queries=7, n_docs=25, noise=[1.0, 1.1, 1.2, 1.3], seed=18)
     found = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
-    renamed = assessor_effect_on_runs({f"x{tag}": run for tag, run in runs.items()}, judgements, qrels, SETTINGS)
-    assert [one.tau for one in renamed.comparisons] == [one.tau for one in found.comparisons]
-    assert renamed.random_assessors.tau == found.random_assessors.tau
+    for one in found.comparisons:
+        first, second = (one.means[name] for name in (one.first, one.second))
+        expected = stats.kendalltau([first[tag] for tag in runs], [second[tag] for tag in runs]).statistic
+        assert one.tau == pytest.approx(expected)
+    shown = {row.name: row for row in ranking_rows(found)}
+    assert {name for name in shown if name.startswith("final, ")} == {"final, queries of a1", "final, queries of a3"}
+    # Three of the seven queries are a1's and a2's; the final order beside a1 is that of these three.
+    on_three = [one for one in qrels if one.query_id in ("q01", "q03", "q05")]
+    there = {
+        tag: evaluate(
+            {name: run[name] for name in ("q01", "q03", "q05")},
+            on_three,
+            convention="csfcube",
+            relevant_from=2,
+            ties="order",
+        )
+        for tag, run in runs.items()
+    }
+    expected_order = sorted(runs, key=lambda tag: -there[tag].mean["NDCG%20"])
+    assert [*shown["final, queries of a1"].means] == expected_order
+    row = shown["final, queries of a1"]
+    assert (len(row.queries), row.n_pairs, row.n_ungraded) == (3, 75, 0)
+
+
+def test_runs_that_tie_are_joined_by_an_equals_sign() -> None:
+    tied = {"q": in_order(["d00", "d01"])}
+    found = assessor_effect_on_runs(
+        {"one": tied, "two": tied}, judged({"q": {"a1": [2, 0], "a2": [2, 0]}}), final_of({"q": [2, 0]}), SETTINGS
+    )
+    # Two documents: the first fifth of the list is empty.
+    assert run_order(ranking_rows(found)[0].means) == "one 0.00 = two 0.00"
+
+
+def test_a_run_without_a_query_scores_zero_there_and_is_named() -> None:
+    runs, judgements, qrels = study(n_queries=3, n_docs=25, noise=[0.1, 3.0], seed=9)
+    short = {"r0": {"q00": runs["r0"]["q00"]}, "r1": runs["r1"]}
+    found = assessor_effect_on_runs(short, judgements, qrels, SETTINGS)
+    assert found.notes == ("r0: no documents ranked for q01, q02, so a score of 0 there",)
+    expected = evaluate(short["r0"], qrels, convention="csfcube", relevant_from=2, ties="order").mean["NDCG%20"]
+    assert means(found)["final"]["r0"] == pytest.approx(expected)
+
+
+def test_judgements_that_carry_flags_do_not_count_and_the_latest_revision_does() -> None:
+    runs, judgements, qrels = study(n_queries=3, n_docs=25, noise=[0.5, 1.0, 2.0], seed=10)
+    noise = [replace(one, assessor="a0", grade=0, flags=("foreign",)) for one in judgements if one.assessor == "a2"]
+    older = [replace(one, grade=0, revision=1) for one in judgements]
+    newer = [replace(one, revision=2) for one in judgements]
+    expected = assessor_effect_on_runs(runs, judgements, qrels, SETTINGS)
+    assert assessor_effect_on_runs(runs, [*noise, *newer, *older], qrels, SETTINGS) == expected
+
+
+def _two() -> tuple[list[Judgement], list[Qrel]]:
+    return judged({"q1": {"a1": [2, 0], "a2": [1, 0]}, "q2": {"a1": [2, 0], "a2": [1, 0]}}), final_of(
+        {"q1": [2, 0], "q2": [2, 0]}
+    )
+
+
+def test_what_cannot_be_asked_is_refused() -> None:
+    judgements, _ = _two()
+    with pytest.raises(InputError, match="no pair has both grades"):
+        assessor_effect_on_runs({}, judgements, [Qrel("q9", "d00", 1)], SETTINGS)

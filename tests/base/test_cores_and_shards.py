@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from annot import __version__
 from annot.base import parallel
-from annot.base.errors import AnnotError, InputError
+from annot.base.errors import InputError
 from annot.base.parallel import AHEAD, VARIABLES, Engine, in_threads, limited, map_shards
 from annot.base.settings import MachineSettings
 from threadpoolctl import threadpool_info
@@ -257,27 +257,6 @@ def test_a_cluster_has_two_shards_for_each_worker_it_has_now(monkeypatch: pytest
     assert [next(results), len(cluster.asked)] == [16, 12]
     assert [*results] == [at * at for at in range(5, 20)]
     assert cluster.closed
-
-
-def test_a_client_is_not_the_default_and_a_busy_machine_is_told(dask: Any) -> None:
-    class Client:
-        def __init__(self, address: str, *, timeout: float, set_as_default: bool) -> None:
-            # The default client would be found by other work of this process.
-            assert (address, set_as_default) == (AT, False)
-            self.start()
-
-        def start(self, **_: Any) -> None:
-            if busy:
-                raise AssertionError
-
-        def close(self, *_: Any, **__: Any) -> None: ...
-
-    dask.Client = Client
-    busy = False
-    assert isinstance(parallel._client(AT), Client)
-    busy = True
-    with pytest.raises(AnnotError, match="no Dask scheduler answers: this machine is too busy"):
-        parallel._client(AT)
 
 
 @pytest.mark.parametrize(

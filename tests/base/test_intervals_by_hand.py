@@ -87,7 +87,7 @@ def test_observations_that_differ_more_within_units_than_between_are_worth_no_mo
 def test_a_share_without_two_units_has_no_interval() -> None:
     one = share([1, 0], ["q", "q"], level=0.95)
     assert (one.value, one.interval) == (0.5, Undefined("one query: an interval over queries needs two"))
-    assert share([], [], level=0.95).value == Undefined("there is nothing to count")
+    assert share([], [], level=0.95) == Share(0, 0, *[Undefined("there is nothing to count")] * 2)
     assert isinstance(share([1, 0], ["q", "r"], level=0.95).interval, Interval)
 
 

@@ -6,7 +6,6 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -206,17 +205,6 @@ def test_strings_are_taken_apart_and_put_together_again(start: int, stop: int) -
     assert as_strings(arrays, "word").to_pylist() == STRINGS[start:stop]
 
 
-def test_empty_strings_need_no_text() -> None:
-    arrays = as_arrays("word", pa.array(["", ""]))
-    assert arrays["word_utf8"].tolist() == []
-    assert as_strings(arrays, "word").to_pylist() == ["", ""]
-
-
-@pytest.mark.parametrize("texts", [STRINGS, ["only", "ascii", ""], [], [""]])
-def test_an_arrow_array_of_strings_is_that_of_arrow(texts: list[str]) -> None:
-    assert strings_of(iter(texts)).equals(pa.array(texts, pa.string()))
-
-
 @pytest.mark.parametrize(
     ("text", "lines"), [("a\nb\n", ["a", "b"]), ("a\n\nzwölf", ["a", "", "zwölf"]), ("\n", [""]), ("a\r\n", ["a\r"])]
 )
@@ -287,27 +275,3 @@ def test_of_rows_that_come_again_the_first_stay_in_their_order(parts: list[list[
     found = distinct_rows(pa.table(columns, ["one", "other"]))
     rows = [row for part in parts for row in part]
     assert [tuple(row.values()) for row in found.to_pylist()] == list(dict.fromkeys(rows))
-
-
-def test_adding_papers_does_not_wait_for_pandas(tmp_path: Path) -> None:
-    abstract = "A sentence of five words. Another one of as many. The third has five, too."
-    (tmp_path / "p.ris").write_text(f"TY  - JOUR\nTI  - A\nAB  - {abstract}\nDO  - 10.1000/x\nER  - \n")
-    works = {"id": "https://openalex.org/W1", "doi": "10.1000/x", "referenced_works": ["https://openalex.org/W2"]}
-    (tmp_path / "w.json").write_text(json.dumps(works | {"title": "A", "abstract": abstract}))
-    program = """
-import sys
-from annot.cli.main import run
-add = ["corpus", "add", "p.ris", "w.json", "-C", "s"]
-for words in (["init", "s"], add, add):
-    sys.argv = ["annot", *words]
-    try:
-        run()
-    except SystemExit as end:
-        assert not end.code, end.code
-assert "pandas" not in sys.modules
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "2 papers read, 1 kept; the corpus now has 1" in done.stdout
-    assert "2 papers read, 0 kept; the corpus now has 1" in done.stdout
-    assert "1 citation by papers in the corpus" in done.stdout

@@ -1,7 +1,6 @@
 """The words of each language, held against the English ones, and what a study calls its topics and documents."""
 
 import re
-import unicodedata
 from datetime import date
 from pathlib import Path
 
@@ -17,16 +16,6 @@ from study_stages import copied
 from topic_study import GRADED, OfTopics
 
 OTHERS = [language for language in languages(None) if language != "en"]
-EM = {"W": 1.0, "F": 1.0}
-"""Width of letters by their class of East Asian width (Unicode, UAX 11), as parts of the size of the letters."""
-USUAL_EM = 0.5
-"""Width of others on average, in the sans-serif faces of Label Studio: 26 letters of 14 pixels take 174."""
-ON_ONE_LINE = 1256
-"""Pixels between the borders of a screen of 1280."""
-
-
-def width(text: str, size: int) -> float:
-    return sum(EM.get(unicodedata.east_asian_width(letter), USUAL_EM) for letter in text) * size
 
 
 @pytest.fixture(params=languages(None))
@@ -48,28 +37,6 @@ def test_every_stored_value_and_every_name_of_a_new_study_has_a_word(words: Word
     for group in (stored, *(settings.scale.names for settings in kinds), kinds[0].labels.names):
         shown = [words.choice(value) if group is stored else words.name(value) for value in group]
         assert len({*shown}) == len(shown), "two that look the same"
-
-
-def test_the_words_fit_the_screen_at_1280(words: Words) -> None:
-    assert len(words("task.correct")) <= 140
-    rows = {
-        "reasons": (list(map(words.choice, sorted(KNOWN_REASONS - {"not in English"}))), 14, 56),
-        "differences": ([words.choice(one.value) for one in DIFFERENCES], 14, 56),
-        "labels": (list(map(words.name, settings_of("facets").labels.names)), 13, 48),
-    }
-    for kind in ("facets", "topics", "questions"):
-        names = settings_of(kind).scale.names
-        rows[kind] = ([*map(words.name, names), words("screen.cannot_judge")], 15, 64)
-    heads = {"reasons": "screen.why", "differences": "screen.differ_needed"}
-    for row, (texts, size, around) in rows.items():
-        head = width(words(heads[row]), 14) + 10 if row in heads else 0
-        assert head + sum(width(text, size) + around for text in texts) <= ON_ONE_LINE, row
-    for label in settings_of("facets").labels.names:
-        assert width(words.name(label), 12) <= 84 - 2 * 6, label
-    for key in ("screen.comment_published", "screen.reason_needed_published", "screen.question"):
-        text = words(key, published=words("screen.published")) if key.endswith("published") else words(key)
-        beside = width(words("screen.label_wrong"), 13) + 60
-        assert width(text, 15) + beside <= ON_ONE_LINE, key
 
 
 def test_nothing_is_left_in_english(words: Words) -> None:

@@ -50,12 +50,5 @@ def panel(
     ]
     facets = dict.fromkeys(queries, "method")
     return panel_of(
-        judged,
-        final or [],
-        facets,
-        topics=papers,
-        scale=scale,
-        open_pairs=open_pairs,
-        assignments=(),
-        by_clock=False,
+        judged, final or [], facets, topics=papers, scale=scale, open_pairs=open_pairs, assignments=(), by_clock=False
     )

@@ -116,10 +116,7 @@ def diagnosed(panel: Panel) -> set[Planted]:
 
 
 def panel(
-    grades: Array,
-    query: Array,
-    facets: tuple[str, ...] = ("background", "method"),
-    papers: Array | None = None,
+    grades: Array, query: Array, facets: tuple[str, ...] = ("background", "method"), papers: Array | None = None
 ) -> Panel:
     """A panel of simulated grades, shape (N, M), -1 where there is none. Queries take the facets in turn; nothing is
     settled yet. papers: shape (Q,), of each query by number; None gives each one of its own."""

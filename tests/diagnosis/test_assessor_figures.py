@@ -20,7 +20,6 @@ from annot.measuring.diagnosis.panel import (
 )
 from diagnosed import panel
 from simulated_assessors import dense
-from simulated_assessors import panel as simulated
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 LEVEL = 0.95
@@ -109,46 +108,6 @@ def test_against_final_counts_only_settled_pairs(study: Panel) -> None:
         assert one.upheld.count == int((given == final)[settled].sum())
 
 
-def test_distance_falls_into_one_way_and_both_ways() -> None:
-    """By hand: at threshold 1 a1 is above 3 times and below once, at 2 below once, at 3 never: 5 steps in 6 pairs."""
-    grades = np.array([[1, 0], [1, 0], [1, 0], [0, 1], [1, 2], [3, 3]])
-    (one,) = pairwise_matrix(simulated(grades, np.arange(6)), level=LEVEL)
-    assert one.distance == pytest.approx(5 / 6)
-    # In one direction 2 at threshold 1, and 1 the other way round at threshold 2: a net difference of 1.
-    assert one.parts == pytest.approx({"severity": 1 / 6, "threshold": 2 / 6, "noise": 2 / 6})
-    assert one.difference.value == pytest.approx(1 / 6)
-
-
-def test_nothing_is_said_against_the_final_grades_while_disputes_are_open() -> None:
-    judgements = [
-        Judgement(f"q{i % 3}", f"d{i:02}", name, int(name == "a2" and i < 4))
-        for i in range(30)
-        for name in ("a1", "a2")
-    ]
-    judgements += [Judgement(f"q{i % 3}", f"e{i:02}", name, 1) for i in range(9) for name in ("a3", "a4")]
-    agreed = [Decision(f"q{i % 3}", f"d{i:02}", 0, "agreed") for i in range(4, 30)]
-    agreed += [Decision(f"q{i % 3}", f"e{i:02}", 1, "agreed") for i in range(9)]
-    facets = {f"q{n}": "method" for n in range(3)}
-    disputed = [(f"q{i % 3}", f"d{i:02}") for i in range(4)]
-    panel = panel_of(judgements, agreed, facets, scale=SCALE, open_pairs=disputed, assignments=(), by_clock=False)
-    first, second, third, _ = against_final(panel, level=LEVEL)
-    for one in (first, second):
-        reason = Undefined(
-            f"4 of 30 pairs that {one.assessor} judged are in dispute; "
-            "until they are settled, only undisputed pairs have a final grade"
-        )
-        assert one.same.value == one.bias.value == one.table == one.upheld.value == reason
-        assert {share.value for share in one.by_grade.values()} == {reason}
-    assert third.same.value == 1.0
-    settled = [Decision(*pair, 1, "adjudicated") for pair in disputed]
-    panel = panel_of(
-        judgements, [*agreed, *settled], facets, scale=SCALE, open_pairs=(), assignments=(), by_clock=False
-    )
-    first, second, *_ = against_final(panel, level=LEVEL)
-    assert (first.same.count, first.same.of, first.upheld.count, first.upheld.of) == (26, 30, 0, 4)
-    assert second.same.value == 1.0
-
-
 def test_a_pair_judged_by_one_person_alone_says_nothing_of_that_person() -> None:
     judgements = [Judgement(f"q{i % 2}", f"d{i}", "a1", i % 3) for i in range(8)]
     judgements += [Judgement("q0", "d0", "a2", 0), Judgement("q1", "d1", "a2", 1)]
@@ -227,13 +186,6 @@ def test_five_times_have_a_median_and_four_have_none() -> None:
     assert (four.n, four.n_slow, four.fences) == (4, 0, None)
 
 
-@pytest.mark.parametrize(("n", "places"), [(6, (1, 6)), (9, (2, 8)), (20, (6, 15)), (100, (40, 61))])
-def test_the_interval_of_a_median_has_the_places_of_conovers_table(n: int, places: tuple[int, int]) -> None:
-    """The largest j with at most 2.5% below it in a binomial distribution of n and 1/2 (Conover 1999, table A3)."""
-    interval = pace([float(place) for place in range(1, n + 1)]).median_interval
-    assert (interval.low, interval.high) == places
-
-
 def test_of_two_runs_of_one_length_the_first_is_the_longest() -> None:
     (found,) = streaks(panel([2, 2, 0, 0]), seed=1)
     assert (found.longest.grade, found.longest.start, found.longest.length) == (2, 1, 2)
@@ -305,25 +257,6 @@ def test_a_kappa_that_hangs_on_one_query_names_it(papers: dict[str, str] | None,
     assert found.coefficient_interval.reason.startswith(f"kappa has no value without {name}: ")
 
 
-def test_an_assessor_against_the_final_grades_is_counted_grade_by_grade() -> None:
-    final = [
-        Decision("q1", "d000", 0, "agreed"),
-        Decision("q1", "d001", 2, "adjudicated", adjudicator="j1"),
-        Decision("q1", "d002", 2, "adjudicated", adjudicator="j1"),
-        Decision("q1", "d003", 3, "single"),
-    ]
-    (one, _) = against_final(panel([0, 2, 1, 3], [0, 1, 2, -1], final=final), level=LEVEL)
-    # The pair that only this person judged has their own grade, and does not count.
-    assert (one.same.count, one.same.of) == (2, 3)
-    assert (one.upheld.count, one.upheld.of) == (1, 2)
-    assert {grade: (of.count, of.of) for grade, of in one.by_grade.items()} == {
-        **{0: (1, 1), 1: (0, 0)},
-        **{2: (1, 2), 3: (0, 0)},
-    }
-    assert one.bias.value == pytest.approx(-1 / 3)
-    assert one.table == ((1, 0, 0, 0), (0, 0, 0, 0), (0, 1, 1, 0), (0, 0, 0, 0))
-
-
 def test_while_one_dispute_is_open_nothing_is_said_against_final_grades() -> None:
     final = [Decision("q1", "d000", 0, "agreed")]
     (one, _) = against_final(panel([0, 2], [0, 1], final=final, open_pairs=(("q1", "d001"),)), level=LEVEL)
@@ -339,25 +272,10 @@ def test_severity_is_so_many_grades_below_the_others() -> None:
     assert (strict.n, strict.partners) == (4, ("a2",))
 
 
-def test_repeats_are_counted_equal_within_one_and_by_direction() -> None:
-    repeats = [
-        Repeat("a1", "q1", f"d{at}", first, second) for at, (first, second) in enumerate([(2, 2), (1, 2), (3, 1)])
-    ]
-    one, together = self_consistency(
-        [*repeats, Repeat("a1", "q1", "d8", 0, 0), Repeat("a1", "q1", "d9", 2, 1)], widest=3.0, level=LEVEL
-    )
-    assert (one.assessor, together.assessor) == ("a1", None)
-    assert (one.same.count, one.within_one.count, one.same.of) == (2, 4, 5)
-    assert one.change.value == pytest.approx((0 + 0 + 1 - 2 - 1) / 5)
-    assert [(repeat.first, repeat.second) for repeat in one.changed] == [(3, 1), (1, 2), (2, 1)]
-    assert self_consistency([], widest=3.0, level=LEVEL) == ()
-
-
 # -- findings, drift, single pairs -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("assessors", [2, 3, 8])
-@pytest.mark.parametrize("grades", [2, 4, 5])
+@pytest.mark.parametrize(("assessors", "grades"), [(2, 2), (3, 4), (8, 5)])
 def test_so_many_papers_are_needed_that_all_of_them_pointing_one_way_hold(assessors: int, grades: int) -> None:
     """A sign test of n papers has p = 2 / 2 ** n at best; severity, noise and each threshold are asked of everybody."""
     tests = assessors * (grades + 1)
@@ -409,18 +327,6 @@ def test_the_detectable_severity_is_that_of_a_t_test_corrected_for_all_that_is_t
     t = scipy.stats.t(lenience.freedom)
     sizes = (t.ppf(1 - 0.02 / found.tested / 2) + t.ppf(0.8)) * lenience.error
     assert found.detectable == pytest.approx(float(np.median(sizes)))
-
-
-def test_the_hardest_pairs_of_a_query_are_three_with_the_share_as_far_apart() -> None:
-    """Spreads 3, 1, 1, 2, 0 and a pair judged once: of five pairs judged twice one is 3 apart, two 2, four 1."""
-    queries = ["q1"] * 6
-    found = hardest_pairs(panel([0, 0, 1, 1, 2, 3], [3, 1, 2, 3, 2, -1], queries=queries))
-    assert [(one.doc_id, one.spread, one.share) for one in found] == [
-        ("d000", 3, 1 / 5),
-        ("d003", 2, 2 / 5),
-        ("d001", 1, 4 / 5),
-    ]
-    assert found[0].grades == {"a1": 0, "a2": 3}
 
 
 def test_spread_counts_places_of_the_scale_and_grades_are_those_given() -> None:

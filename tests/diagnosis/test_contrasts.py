@@ -1,12 +1,24 @@
-"""The tests behind the findings beside scipy's and counted by hand, where each rule begins."""
+"""Tests and intervals behind the findings beside those of SciPy, scikit-learn and CSFCube, and where rules begin."""
 
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.diagnosis.panel import Panel, SharedPairs, higher, noise, severity, threshold, variance_between
+from annot.measuring.diagnosis.panel import (
+    Panel,
+    SharedPairs,
+    against_final,
+    higher,
+    noise,
+    pairwise_matrix,
+    severities,
+    severity,
+    threshold,
+    variance_between,
+)
 from diagnosed import panel
 from scipy import stats
 from simulated_assessors import TEAMS, Study, dense, of_papers, simulate
+from sklearn.metrics import cohen_kappa_score
 
 
 def by_query(one: Panel, values: np.ndarray) -> np.ndarray:
@@ -195,6 +207,7 @@ def test_as_many_papers_as_groups_say_nothing_however_many_queries_they_have() -
     values, group = np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 0, 1, 1])
     assert variance_between(values, group, group) is None
     assert higher(values, group == 1, group) is None
+    assert higher(values, group == 1, np.arange(4)) is not None
     assert variance_between(values, group, np.array([0, 2, 1, 1])) is not None
 
 
@@ -204,3 +217,42 @@ def test_the_least_p_value_is_at_most_one() -> None:
     found = variance_between(values, group, np.array([0, 1, 2, 3, 3]))
     assert found is not None
     assert found.least == 1.0
+
+
+LEVEL = 0.95
+
+
+def test_interval_over_equal_queries_is_the_t_interval_of_their_means(study: Panel) -> None:
+    one = against_final(study, level=LEVEL)[0]
+    difference = (dense(study)[:, 0] - study.final)[study.final >= 0]
+    queries = np.array(study.query_ids)[study.final >= 0]
+    means = [difference[queries == name].mean() for name in sorted(set(queries))]
+    low, high = stats.t.interval(LEVEL, len(means) - 1, np.mean(means), stats.sem(means))
+    assert (one.bias.interval.low, one.bias.interval.high) == pytest.approx((low, high))
+
+
+def test_severity_is_the_t_interval_of_query_means_of_the_difference_to_the_others(study: Panel) -> None:
+    grades = np.where(dense(study) < 0, np.nan, dense(study))
+    queries = np.array(study.query_ids)
+    for a, one in enumerate(severities(study, level=LEVEL)):
+        difference = np.nanmean(np.delete(grades, a, axis=1), axis=1) - grades[:, a]
+        means = [np.nanmean(difference[queries == name]) for name in sorted(set(queries))]
+        assert one.severity.value == pytest.approx(np.mean(means))
+        low, high = stats.t.interval(LEVEL, len(means) - 1, np.mean(means), stats.sem(means))
+        assert (one.severity.interval.low, one.severity.interval.high) == pytest.approx((low, high))
+        assert (one.n, len(one.partners)) == (int(np.isfinite(grades[:, a]).sum()), 2)
+
+
+def test_interval_of_kappa_is_the_jackknife_over_queries(study: Panel) -> None:
+    one = pairwise_matrix(study, level=LEVEL)[0]
+    x, y = dense(study)[:, 0], dense(study)[:, 1]
+    queries = np.array(study.query_ids)
+    without = [
+        cohen_kappa_score(x[queries != name], y[queries != name], weights="quadratic") for name in sorted(set(queries))
+    ]
+    # On the scale of Fisher's z, where a coefficient has no ends.
+    pseudo = 6 * np.arctanh(one.coefficient) - 5 * np.arctanh(without)
+    half = stats.t.ppf(0.975, 5) * stats.sem(pseudo)
+    found = one.coefficient_interval
+    ends = np.tanh(np.arctanh(one.coefficient) + half * np.array([-1, 1]))
+    assert (found.low, found.high) == pytest.approx(tuple(ends))

@@ -1,12 +1,14 @@
-"""Change while judging on a handful of queries: halves, levels, p-values and what could have been found, by hand."""
+"""Change while judging: planted, and on a handful of queries by hand."""
 
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+from annot.base.records import Assignment, Judgement
 from annot.base.stats.values import Undefined
 from annot.measuring.diagnosis.findings import Drift, drifts
+from annot.measuring.diagnosis.panel import ALPHA, Panel, panel_of
 from diagnosed import panel
 from scipy import stats
 
@@ -125,3 +127,60 @@ def test_a_change_larger_than_the_scale_could_not_have_been_found() -> None:
     severity = found["a1", "severity"].detectable
     assert isinstance(severity, float)
     assert 1 < severity < 3
+
+
+def panel_in_order(judged: list[Judgement], plan: list[Assignment], queries: int, *, by_clock: bool = False) -> Panel:
+    """Nothing is settled yet."""
+    facets = {f"q{q:02}": "method" for q in range(queries)}
+    return panel_of(judged, [], facets, scale=(0, 1, 2, 3), open_pairs=(), assignments=plan, by_clock=by_clock)
+
+
+def changing(seed: int, *, queries: int = 30, change: str | None = None) -> Panel:
+    """Two assessors judge 30 queries of 15 pairs, each in an order of their own; a1 changes in the last 13 queries.
+
+    Queries differ in relevance, and hard ones take longer: that is no drift.
+    """
+    rng = np.random.default_rng(seed)
+    level = rng.normal(1.0, 0.6, queries)
+    judged, plan = [], []
+    truth = level[:, None] + rng.normal(0, 0.8, (queries, 15))
+    for name in ("a1", "a2"):
+        position = 0
+        for turn, q in enumerate(rng.permutation(queries)):
+            late = name == "a1" and turn >= queries - 13
+            for d in rng.permutation(15):
+                position += 1
+                seen = truth[q, d] + 0.45 * rng.standard_normal() - (0.6 if late and change == "severity" else 0.0)
+                seconds = 30 * np.exp(0.4 * rng.standard_normal() + 0.3 * level[q])
+                seconds *= 0.5 if late and change == "speed" else 1.0
+                query_id, doc_id = f"q{q:02}", f"d{d:02}"
+                plan.append(Assignment(query_id, doc_id, name, position))
+                day = 1 + turn * 5 // queries
+                moment = f"2026-02-{day:02}T{position // 60 % 24:02}:{position % 60:02}:00Z"
+                grade = int(np.clip(round(seen), 0, 3))
+                if late and change == "agreement":
+                    grade = int(rng.integers(4))
+                judged.append(Judgement(query_id, doc_id, name, grade, judged_at=moment, lead_time=float(seconds)))
+    return panel_in_order(judged, plan, queries, by_clock=True)
+
+
+def by_measure(panel: Panel) -> dict[tuple[str, str], Drift]:
+    return {(one.assessor, one.measure): one for one in drifts(panel, fence=3.0)}
+
+
+@pytest.mark.parametrize("change", ["severity", "speed", "agreement"])
+def test_planted_change_is_found_where_it_is(change: str) -> None:
+    by = by_measure(changing(1, change=change))
+    one = by["a1", change]
+    assert one.changed
+    assert one.p_value <= ALPHA
+    before, after = one.levels
+    assert (before.label, after.label, before.n, after.n, one.queries) == ("first half", "second half", 225, 225, 30)
+    if change == "severity":
+        assert 0.3 < after.mean - before.mean < 0.9
+        assert not by["a1", "speed"].changed
+    elif change == "speed":
+        assert after.mean < 0.7 * before.mean
+        assert not by["a2", "speed"].changed
+    else:
+        assert after.mean < before.mean

@@ -33,7 +33,7 @@ def pace(seconds: list[float]):
     return paces(people(("a1", [0] * len(seconds), ["q1"] * len(seconds), [float(one) for one in seconds])), **RULE)[0]
 
 
-@pytest.mark.parametrize("idle", [0, 1, 3, 12])
+@pytest.mark.parametrize("idle", [1, 12])
 def test_idle_times_are_those_that_were_planted(idle: int) -> None:
     """Of 400 log-normal times 0.5 lie beyond the fence by themselves; the planted ones are pauses of 1 to 5 hours."""
     rng = np.random.default_rng(2)

@@ -1,4 +1,4 @@
-"""A design from a pilot whose queries are all alike, so that each figure is known; and what is drawn together."""
+"""A design from a pilot whose queries are all alike, so that each figure is known, and the hours that it takes."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,9 +17,11 @@ from annot.measuring.forecast.design import (
     JointGrades,
     Labour,
     _SimulatedStudies,
+    pool_size,
     simulate_design,
 )
 from annot.measuring.forecast.hours import NO_TIMES, NOT_KNOWN, Rules
+from forecasts import designed, dispute_times, drawn_tables
 from scipy import stats
 
 RULES = Rules(fence=3.0, window_days=28, hourly_rate=10.0, level=0.9, draws=400, seed=5)
@@ -173,3 +175,57 @@ def test_what_a_pilot_lacks_is_not_drawn() -> None:
 def test_each_study_is_drawn_from_its_own_number() -> None:
     """More studies leave the first as they were."""
     assert drawn(simulations=230).hours[:200].tolist() == drawn().hours.tolist()
+
+
+def test_a_pool_is_every_methods_quota_and_the_cited() -> None:
+    """CSFCube's pools: seven methods, 12 or 33 each, 5 to 55 cited: about 100 and about 250."""
+    assert pool_size(methods=7, per_method=12, cited=16) == 100
+    assert pool_size(methods=7, per_method=33, cited=19) == 250
+
+
+def test_the_hours_in_all_carry_how_many_disputes_there_will_be_and_how_long_they_take() -> None:
+    """Each tenth of the pairs more or less in dispute is 50 hours at an hour a dispute, and moves the sum so."""
+    design = Design(10, 50, 2, 2, 0.0)
+    tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
+    given = designed(design, tables, dispute_seconds=3600.0)
+    share, hours = given.disputed.interval, given.hours.interval
+    assert isinstance(share, Interval)
+    assert isinstance(hours, Interval)
+    assert hours.high - hours.low == pytest.approx(500 * (share.high - share.low), rel=0.1)
+    assert given.hours_adjudicating.value == pytest.approx(500 * given.disputed.value)
+    # Learnt from times that differ it is less sure than the same time given.
+    rng = np.random.default_rng(2)
+    settled = dispute_times(rng.lognormal(np.log(3600), 0.8, 20))
+    learnt = designed(design, tables, dispute_seconds=None, settled=settled).hours_adjudicating
+    assert isinstance(learnt.value, float)
+    exact = designed(design, tables, dispute_seconds=3600 * learnt.value / given.hours_adjudicating.value)
+    assert exact.hours_adjudicating.value == pytest.approx(learnt.value)
+    widths = [one.interval.high - one.interval.low for one in (learnt, exact.hours_adjudicating)]
+    assert widths[0] > 1.1 * widths[1]
+    two = designed(design, tables, dispute_seconds=None, settled=dispute_times([60.0, 90.0]))
+    assert two.hours_adjudicating.interval == two.hours.interval
+    assert two.hours.interval == Undefined("only 2 settled disputes with a time")
+    assert two.hours_adjudicating.value == pytest.approx(500 * two.disputed.value * 75 / 3600)
+
+
+def test_others_than_the_pilots_people_make_hours_less_sure() -> None:
+    tables = drawn_tables(np.random.default_rng(12), queries=6, pairs=30)
+    widths = []
+    for assessors in (2, 6):
+        interval = designed(Design(5, 20, 2, assessors, 0.0), tables).hours_judging.interval
+        assert isinstance(interval, Interval)
+        widths.append(interval.high - interval.low)
+    assert widths[1] > 1.2 * widths[0]
+
+
+def test_a_pilot_of_few_papers_has_no_interval_however_many_facets_it_has() -> None:
+    tables = drawn_tables(np.random.default_rng(12), queries=5, pairs=30)
+    papers = {f"q{at}": f"p{at // 2}" for at in range(5)}
+    few = designed(Design(5, 20, 2, 2, 0.0), tables, topics=papers)
+    assert few.hours_judging.interval == Undefined(
+        "a pilot of 3 query papers with times does not show how query papers differ; 4 are needed"
+    )
+    assert few.disputed.interval == Undefined(
+        "a pilot of 3 query papers does not show how query papers differ; 4 are needed"
+    )
+    assert designed(Design(5, 20, 2, 2, 0.0), tables).hours_judging.value == few.hours_judging.value

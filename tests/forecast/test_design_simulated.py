@@ -13,21 +13,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 
-def test_the_width_that_is_foretold_is_the_width_that_comes() -> None:
-    """From a pilot of 40 queries x 50 pairs, the width at 25 queries x 100 pairs, against 40 such studies."""
-    rng = np.random.default_rng(9)
-    found = designed(
-        Design(queries=25, pool_size=100, per_pair=2, assessors=2, repeats=0.0),
-        drawn_tables(rng, queries=40, pairs=50),
-        simulations=40,
-    )
-    studies = [drawn_tables(rng, queries=25, pairs=100) for _ in range(40)]
-    widths = [one.high - one.low for one in map(alpha_interval, studies) if isinstance(one, Interval)]
-    assert found.width.value == pytest.approx(np.mean(widths), rel=0.25)
-    assert found.coefficient.value == pytest.approx(np.mean([alpha(study) for study in studies]), abs=0.05)
-    assert found.undefined == 0
-
-
 def test_chance_in_the_pilots_tables_is_not_taken_for_difference_between_queries() -> None:
     """All queries are alike; a pilot of 8 pairs each makes them look unlike. Drawing again must not add that up."""
     rng = np.random.default_rng(10)
@@ -42,17 +27,6 @@ def test_chance_in_the_pilots_tables_is_not_taken_for_difference_between_queries
     assert isinstance(found.width.value, float)
     # Taken as they are, the pilot's tables would make the interval about five times too wide.
     assert found.width.value < 2 * np.mean(widths)
-
-
-def test_four_times_the_queries_halve_the_width() -> None:
-    tables = drawn_tables(np.random.default_rng(11), queries=30, pairs=60)
-    few, many = (
-        designed(Design(queries=n, pool_size=60, per_pair=2, assessors=2, repeats=0.0), tables, simulations=30)
-        for n in (12, 48)
-    )
-    assert isinstance(few.width.value, float)
-    assert few.width.value / 2 == pytest.approx(many.width.value, rel=0.25)
-    assert few.width == designed(Design(12, 60, 2, 2, 0.0), tables, simulations=30).width
 
 
 def test_more_certainty_than_the_simulated_studies_can_give_is_refused() -> None:

@@ -10,6 +10,7 @@ from annot.store.shown import hash_of_text
 from annot.study.workspace import Workspace, write_file
 from annot_opinions.steps import Selection, preview
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
+from sampled_study import judged, pooled
 from scripted_server import GOOD, Scripted, serving
 from small_study import DOCUMENTS, QUERIES
 
@@ -80,16 +81,6 @@ def test_no_more_requests_are_under_way_than_were_allowed(ws: Workspace) -> None
     assert server.most_at_once == 3
 
 
-def test_an_error_that_is_not_the_servers_ends_the_command(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*given: object) -> None:
-        raise InputError("the disk is full")
-
-    monkeypatch.setattr("annot_opinions.stored.note_answer", full)
-    with serving() as server, pytest.raises(InputError, match="the disk is full"):
-        ask(with_model(ws, server.url, requests_at_once=2))
-    assert len(server.requests) <= 2
-
-
 def test_named_and_planned_pairs_are_asked_alone(ws: Workspace, tmp_path: Path) -> None:
     named = tmp_path / "pairs.txt"
     named.write_text("p1-method d03\np2-method 0 d04 1\n", encoding="utf-8")
@@ -122,12 +113,25 @@ def test_another_model_or_prompt_needs_another_name(ws: Workspace) -> None:
         ask(with_model(ws, server.url))
         with pytest.raises(InputError, match="asked with other settings before") as error:
             ask(with_model(ws, server.url, model="large", temperature=1.0))
-        assert error.value.faults == (
-            "model: found 'large', on record 'tiny'",
-            "temperature: found 1.0, on record 0.0",
-        )
+        assert error.value.faults == ("model: found 'large', on record 'tiny'", "temperature: found 1.0, on record 0.0")
         own_page(ws, "# Method\n\nHow the paper goes about it.")
         with pytest.raises(InputError, match=r"asked with another prompt before \(method\)"):
             ask(with_model(ws, server.url))
         ws = with_model(ws, server.url, name="strict")
         assert ask(ws, "strict").settled == 40
+
+
+def test_what_is_asked_about_some_pairs_or_too_late_does_not_predict_and_the_result_says_why(tmp_path: Path) -> None:
+    ws, pairs = pooled(tmp_path), tmp_path / "pairs.txt"
+    text = ws.settings_file.read_text(encoding="utf-8")
+    text = text.replace('predict = "ranker"', 'cheap_label = "small"\npredict = "ranker"')
+    ws.settings_file.write_text(text, encoding="utf-8")
+    with serving() as server:
+        ws = with_model(ws, server.url)
+        pairs.write_text("p1-method d01\n", encoding="utf-8")
+        (note,) = ask(ws, selection=Selection(file=pairs), before_judging="A test.").notes
+        assert "about all pooled pairs of a query, drawn or not" in note
+        judged(ws, share=0.33)
+        pairs.write_text("p1-method d02\n", encoding="utf-8")
+        (note,) = ask(ws, selection=Selection(file=pairs)).notes
+        assert note == "judgements of drawn pairs were pulled before: what was asked now does not predict grades"

@@ -21,7 +21,7 @@ from annot_opinions import steps
 from asked_study import PRICED, ask, calls_of, made, opinions_of, with_model
 from scripted_server import Scripted, Server, serving
 
-KILLS, AT_ONCE = 20, 3
+KILLS, AT_ONCE = 6, 3
 CHILDREN = """
 import os, sys
 from pathlib import Path
@@ -75,11 +75,11 @@ def by_key(ws: Workspace) -> dict[tuple[str, str, int, int], ModelCall]:
     return {(call.query_id, call.doc_id, call.repeat, call.attempt): call for call in calls_of(ws)}
 
 
-def test_twenty_kills_lose_no_answer_and_repeat_one_request_for_each_connection(tmp_path: Path) -> None:
+def test_kills_lose_no_answer_and_repeat_one_request_for_each_connection(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 100, "completion_tokens": 10}
     rng = random.Random(13)
     with serving(lambda request, number: Scripted(usage=usage, after=0.02)) as server:
-        ws = with_model(made(tmp_path), server.url, requests_at_once=AT_ONCE, repeats=5)
+        ws = with_model(made(tmp_path), server.url, requests_at_once=AT_ONCE, repeats=2)
         repeated = 0
         with children(ws) as parent:
             for _ in range(KILLS):
@@ -90,14 +90,14 @@ def test_twenty_kills_lose_no_answer_and_repeat_one_request_for_each_connection(
                 under_way = [key for key in after.keys() - before.keys() if after[key].state == "sent"]
                 assert len(under_way) <= AT_ONCE
                 repeated += len(under_way)
-        assert 0 < len(opinions_of(ws)) < 200
+        assert 0 < len(opinions_of(ws)) < 80
         ask(ws)
     calls = calls_of(ws)
     read = Counter((call.query_id, call.doc_id, call.repeat) for call in calls if call.state == "read")
-    assert (len(read), len(opinions_of(ws)), max(read.values())) == (200, 200, 1)
-    assert Counter(call.state for call in calls) == {"read": 200, "sent": repeated}
+    assert (len(read), len(opinions_of(ws)), max(read.values())) == (80, 80, 1)
+    assert Counter(call.state for call in calls) == {"read": 80, "sent": repeated}
     # What was under way may or may not have reached the server; everything else did, once.
-    assert 200 <= len(server.requests) <= 200 + repeated
+    assert 80 <= len(server.requests) <= 80 + repeated
     assert repeated >= KILLS
 
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -32,19 +31,6 @@ from annot_opinions.stored import read_asked_model
 from asked_study import ask, made, opinions_of, with_model
 from scripted_server import Scripted, serving
 from study_stages import files_of
-
-PACKAGE = Path(__file__).resolve().parents[2] / "toolkit" / "annot"
-
-
-def test_only_the_wing_knows_the_tables_of_opinions() -> None:
-    tables = {"OPINION_TABLE", "OPINION_CALL_TABLE"}
-    users = {
-        path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
-        if path.name != "models.py" and tables & {*re.findall(r"\w+", path.read_text(encoding="utf-8"))}
-    }
-    # A query about which a model was asked cannot be removed, and a report without the newest opinions is old.
-    assert users == {"store/pools.py", "study/provenance.py"}
 
 
 def test_asking_before_anything_was_sent_needs_a_reason_which_goes_on_record(tmp_path: Path) -> None:
@@ -174,10 +160,7 @@ def test_a_release_has_what_was_asked_and_said_but_no_address_and_no_reason_with
     described = json.loads(files["opinions/small.json"])
     said = [json.loads(line) for line in files["opinions/small.jsonl"].splitlines()]
     assert described["model"] == "tiny 2:7b"
-    assert described["requests"] == {
-        **{"read": 120, "cannot_judge": 0},
-        **{"unreadable": 0, "failed": 0, "sent": 0},
-    }
+    assert described["requests"] == {**{"read": 120, "cannot_judge": 0}, **{"unreadable": 0, "failed": 0, "sent": 0}}
     assert [one["answers"] for one in described["served"]] == [120]
     assert (described["tokens_in"], described["tokens_out"]) == (120 * 400, 120 * 20)
     assert "[the document]" in described["prompts"]["method"]

@@ -9,11 +9,8 @@ from pathlib import Path
 
 import pytest
 import sampled_study
-from annot.base.errors import MissingInput
-from annot.base.names import OF_PAPERS
 from annot.publishing.report.sections.whole import document
 from annot.publishing.report.study import Study
-from annot.steps import qrels
 from annot.store.models import ModelCall, StoredRun
 from annot.store.shown import Display, content, display_parts
 from annot.study.snapshot import read_snapshot
@@ -172,14 +169,13 @@ def test_a_prompt_is_on_record_with_all_that_it_shows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "name"),
+    ("part", "name", "share"),
     [
-        ("guidelines", "the guidelines"),
-        ("scale", "the names of the grades"),
-        ("facet", "the labels of the facet"),
+        ("guidelines", "the guidelines", 1),
+        ("scale", "the names of the grades", 2),
+        ("facet", "the labels of the facet", 2),
     ],
 )
-@pytest.mark.parametrize("share", [1, 2])
 def test_pairs_that_people_judged_by_another_version_are_counted_and_the_others_compared(
     ws: Workspace, share: int, part: str, name: str
 ) -> None:
@@ -219,41 +215,6 @@ def test_nothing_is_said_if_people_judged_by_the_same_version_or_theirs_are_not_
     found, _, _ = under(ws, "guidelines", {query.query_id: version for query in read_snapshot(ws).queries})
     assert found.worth.other_versions is None
     assert "guidelines" not in " ".join(section.paragraphs_of([found]))
-
-
-def test_a_study_without_opinions_says_nothing_of_models(ws: Workspace) -> None:
-    found = document(Study(read_snapshot(ws)), chain=())
-    assert not [one.anchor for one in (*found.body, *found.appendix) if one.anchor.startswith("opinion")]
-    with pytest.raises(MissingInput, match="no model was asked for an opinion"):
-        steps.measure(ws, None, before_judging=None)
-
-
-def test_one_opinion_comes_with_all_its_figures(ws: Workspace) -> None:
-    put(ws, "copy", lambda query, doc, final: final, repeats=2)
-    (found,) = steps.measure(ws, "copy", before_judging=None)
-    assert found.worth.n_compared == found.worth.n_pairs == len(read_snapshot(ws).outcome.decisions)
-    assert found.worth.itself is not None
-    assert found.worth.itself.figures["percent"].value == 100
-    text = steps.describe((found,), OF_PAPERS)
-    assert text.startswith(found.worth.sentence[:20])
-    names = [table.name for table in steps.tables((found,), OF_PAPERS)]
-    assert names[:2] == ["opinion-agreement", "opinion-confusion-copy"]
-    with_final = [row for row in steps.tables((found,), OF_PAPERS)[0].rows if "final grades" in row]
-    assert with_final
-    assert all(any(str(cell) == "100" for cell in row) for row in with_final)
-
-
-def test_the_report_has_a_chapter_of_them_and_no_grade_of_people_changes(ws: Workspace) -> None:
-    qrels.write(ws, partial=False)
-    before = ws.qrels.read_bytes()
-    put(ws, "copy", lambda query, doc, final: final)
-    found = document(Study(read_snapshot(ws)), chain=())
-    chapters = {one.anchor: one for one in (*found.body, *found.appendix)}
-    assert chapters["opinions"].paragraphs[0].startswith("copy ")
-    assert [table.name for table in chapters["opinions"].tables] == ["opinions"]
-    assert "opinion-agreement" in [table.name for table in chapters["opinions-all"].tables]
-    qrels.write(ws, partial=False)
-    assert ws.qrels.read_bytes() == before
 
 
 def test_in_a_sampled_study_each_pair_counts_as_many_as_it_represents(tmp_path: Path) -> None:

@@ -168,19 +168,6 @@ def test_the_middle_of_the_repeats_counts() -> None:
     assert worth("m", "x", two, judged).given == {0: len(first), 1: 0, 2: 0, 3: 0}
 
 
-def test_runs_of_the_models_family_are_those_that_the_lead_declares() -> None:
-    judged = study(7)
-    judged = JudgedRuns(
-        *(
-            judged.queries,
-            dict(zip(("llama-dense", "instruct-bm25", "x1", "meta-bm25"), judged.runs.values(), strict=True)),
-        ),
-        *(judged.lengths, SCALE, RULE, 0.2),
-    )
-    found = worth("m", "meta/Llama-3-8b-Instruct", said(judged, "final"), judged, related=["x1", "not a run"])
-    assert found.related == ("x1",)
-
-
 def test_pairs_that_it_cannot_judge_count_as_not_answered() -> None:
     """Every figure is the one without these pairs, and none of them is called unreadable."""
     judged = study(9)

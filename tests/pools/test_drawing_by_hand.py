@@ -17,15 +17,7 @@ from annot.pools.pool_design import (
     leave_out,
     recorded_designs,
 )
-from annot.pools.pooling import (
-    MethodShare,
-    draw,
-    extend,
-    method_order,
-    pool_in_version,
-    shares,
-    versions_by_document,
-)
+from annot.pools.pooling import MethodShare, draw, extend, method_order, pool_in_version, shares, versions_by_document
 
 
 def listed(doc_ids: str) -> Ranking:
@@ -89,32 +81,6 @@ def test_cited_papers_come_first_and_only_the_depth_is_looked_at() -> None:
     assert shares(pool) == (MethodShare(CITED, 2, 0, 2, False), MethodShare("m0", 2, 1, 3, False))
 
 
-@pytest.mark.parametrize(
-    ("given", "fault"),
-    [
-        ({"per_method": 0}, "per_method: found 0, expected at least 1"),
-        ({"ranking_depth": 0}, "ranking_depth: found 0, expected at least 1"),
-        ({"mode": "other"}, "mode: found 'other', expected one of round-robin, blocks, depth"),
-    ],
-)
-def test_a_design_that_cannot_be_drawn_is_refused(given: dict[str, object], fault: str) -> None:
-    with pytest.raises(InputError) as error:
-        drawn(**({"mode": "blocks"} | given))  # type: ignore[arg-type]
-    assert error.value.faults == (fault,)
-    assert drawn("blocks", "a", per_method=1, ranking_depth=1).entries
-
-
-@pytest.mark.parametrize("name", [CITED, MANUAL])
-def test_a_way_without_a_ranking_has_none(name: str) -> None:
-    with pytest.raises(InputError) as error:
-        draw(
-            {name: listed("ab"), "twice": listed("aa"), "order": listed("ab")[::-1]},
-            topic_id="q", cited=None, cited_outside=None, mode="blocks", per_method=1,
-            ranking_depth=5, seed=1, without=(), excluded=(),
-        )  # fmt: skip
-    assert [fault.partition(":")[0] for fault in error.value.faults] == [name, "twice", "order"]
-
-
 def addition(version: int, method: str, depth: int | None, documents: str = "") -> Addition:
     return Addition(version, method, depth, tuple(documents), "why" if method == MANUAL else None, "ada", "2031")
 
@@ -150,18 +116,6 @@ def test_what_a_person_found_comes_behind_with_who_else_had_it() -> None:
     # What the addition names and the pool has by now stays named.
     again = extend(pool, addition(2, MANUAL, None, "az"), RANKINGS, excluded=())
     assert (again.additions[0].documents, again.entries[0].also) == (("a", "z"), (Draw(MANUAL, None, None, None),))
-
-
-def test_every_version_can_be_had_again() -> None:
-    first = drawn("blocks", "abcd", ranking_depth=4)
-    second = extend(first, addition(2, MANUAL, None, "z"), RANKINGS, excluded=())
-    third = extend(second, addition(3, "late", 9), RANKINGS, excluded=())
-    assert (third.dry, third.methods) == (("late",), ("m0", MANUAL, "late"))
-    assert pool_in_version(third, 3) is third
-    assert pool_in_version(third, 2) == second
-    assert pool_in_version(third, 1) == first
-    twice = extend(third, addition(4, MANUAL, None, "ay"), RANKINGS, excluded=())
-    assert pool_in_version(twice, 3) == third
 
 
 # -- designs

@@ -192,22 +192,6 @@ def test_an_imported_pool_with_an_addition_is_replayed_from_what_it_was(stored: 
     assert found.differences == {}
 
 
-def test_what_was_added_to_an_imported_pool_is_drawn_anew_from_what_was_imported(stored: Workspace) -> None:
-    added = replace(
-        IMPORTED,
-        methods=("judged", "late"),
-        entries=(*IMPORTED.entries, PoolEntry("z", Draw("late", 1, 0.0, 2))),
-        additions=(replace(LATE, depth=1, documents=("z",)),),
-    )
-    recorded(stored, added)
-    write_admissions(stored, {**ADMITTED, "p9": Admission((), (), None, {})})
-    facts = {"corpus_sha256": "1" * 64, "ranking_depth": 50, "topics": ["p1", "p2", "p9"], "methods": {}}
-    write_rankings(stored, lines_of({"bm25": RANKINGS["bm25"], "late": {"p9": ranking("y")}}), facts=facts)
-    write_pools(stored, [*drawn().values(), added])
-    told = "version 2: document 2 is z (late) on record, y (late) drawn"
-    assert replay(stored, advance=quietly).differences == {"p9": told}
-
-
 def test_citations_that_came_and_went_are_counted_for_pools_that_draw_them(stored: Workspace) -> None:
     """p1 was drawn with a citation of d; p2 draws none."""
     recorded(stored)

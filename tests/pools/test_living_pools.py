@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import CITED, GROWN, Paper, Pool, ScoredDoc
+from annot.base.records import GROWN, Paper, Pool
 from annot.corpus.versions import VersionWanted
 from annot.formats.trec import read_run
 from annot.pools import chain, drawn_pools, frozen_rankings
@@ -296,29 +296,6 @@ def test_without_pools_all_documents_are_of_the_first_version(tmp_path: Path) ->
     ws = copied(DEMO, "queried", tmp_path / "study")
     with pytest.raises(InputError, match="there are no pools yet"):
         corpus.add(ws, [six(ws)], form=None, dry_run=False, advance=quietly, version=VersionWanted("2", None, "May"))
-
-
-def test_all_are_ranked_once_as_deep_as_enough_new_documents_usually_are() -> None:
-    """Of 900 documents the new ones are the last twenty of each ranking."""
-    order = [f"d{number:03}" for number in range(900)]
-    asked: list[tuple[tuple[str, ...], int]] = []
-
-    def rank(topics: list[str], depth: int) -> frozen_rankings.Rankings:
-        asked.append((tuple(topics), depth))
-        ranking = tuple(ScoredDoc(doc_id, 1 - at / 1000) for at, doc_id in enumerate(order))
-        return {"bm25": {topic_id: (ranking if topic_id == "q1" else ranking[::-1])[:depth] for topic_id in topics}}
-
-    new = frozen_rankings.NewDocuments("2", dict.fromkeys(("q1", "q2"), frozenset(order[-20:])), {"q1": ["d899"]})
-    found = frozen_rankings._new_ones(rank, new, 50, len(order))
-    assert asked == [(("q1", "q2"), 900)]
-    assert [(doc.doc_id, doc.rank) for doc in found["bm25"]["q1"]] == [(f"d{at}", at + 1) for at in range(880, 900)]
-    assert [doc.rank for doc in found["bm25"]["q2"]] == list(range(1, 21))
-    asked.clear()
-    fewer = frozen_rankings._new_ones(rank, new, 10, len(order))
-    assert asked == [(("q1", "q2"), 540), (("q1",), 2160)]
-    assert fewer["bm25"] == {name: docs[:10] for name, docs in found["bm25"].items()}
-    named, settings = new.named(found, {"bm25": {"k1": 1.5}}, imported=())
-    assert sorted(named) == sorted(settings) == ["2/bm25", f"2/{CITED}"]
 
 
 def test_pools_from_a_file_say_how_they_grow_by_a_method_or_by_a_second_file(tmp_path: Path) -> None:

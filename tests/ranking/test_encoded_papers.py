@@ -75,10 +75,7 @@ def test_texts_are_read_as_topics_and_stand_behind_the_papers(ws: Workspace, mon
     mine = EncoderWeights("mine", None, "document")
     for _ in range(2):
         found = encoded_abstracts(ws, mine, PAPERS, {"p": "What is asked?", "T2": "More."}, advance=quietly)
-    assert used.read == [
-        ("document", ["p", "q", "r"]),
-        ("topic", "document", ["What is asked?", "More."]),
-    ]
+    assert used.read == [("document", ["p", "q", "r"]), ("topic", "document", ["What is asked?", "More."])]
     assert found.ids.to_pylist() == ["p", "q", "r", topic_name("p", "What is asked?"), topic_name("T2", "More.")]
     assert found.matrix[:, 0].tolist() == [0, 1, 2, 0, 1]
 
@@ -124,15 +121,7 @@ def letters(papers: Sequence[Paper], advance: Any) -> Any:
     return np.array([[ord(paper.paper_id), 1] for paper in papers], np.float32)
 
 
-@pytest.mark.parametrize(
-    ("start", "stop", "ids"),
-    [
-        (0, 9, "pqrstuvwx"),
-        (2, 4, "rs"),
-        (4, 6, "tu"),
-        (5, 9, "uvwx"),
-    ],
-)
+@pytest.mark.parametrize(("start", "stop", "ids"), [(0, 9, "pqrstuvwx"), (2, 4, "rs"), (4, 6, "tu"), (5, 9, "uvwx")])
 def test_a_worker_reads_its_papers_wherever_the_groups_of_rows_end(
     corpus: Workspace, start: int, stop: int, ids: str
 ) -> None:
@@ -323,8 +312,5 @@ def test_vectors_that_are_not_finite_are_refused_by_paper(five: Workspace) -> No
 
 def test_a_second_run_for_the_same_set_is_refused(five: Workspace) -> None:
     lock = five.cache / "encoding" / "mine.lock"
-    with (
-        held_alone(lock, busy="", hint=""),
-        pytest.raises(BusyError, match="mine: another process is encoding it"),
-    ):
+    with held_alone(lock, busy="", hint=""), pytest.raises(BusyError, match="mine: another process is encoding it"):
         run(five, Encoder())

@@ -125,11 +125,7 @@ def test_the_format_is_seen_from_the_content(tmp_path: Path) -> None:
     body = b"".join(word.encode() + b" " + np.array(row, "<f4").tobytes() for word, row in rows.items())
     path.write_bytes(b"2 2\n" + body)
     words, found = read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
-    assert (found.form, words.words, words.matrix.tolist()) == (
-        "word2vec binary",
-        ("cell", "gene"),
-        [[1, 2], [3, 4]],
-    )
+    assert (found.form, words.words, words.matrix.tolist()) == ("word2vec binary", ("cell", "gene"), [[1, 2], [3, 4]])
     path.write_bytes((793_712_314).to_bytes(4, "little") + b"2 2\n")
     with pytest.raises(InputError, match="not readable as fastText binary"):
         read_word_vectors(path, english=True, matrix=tmp_path / "rows.npy")
@@ -343,13 +339,7 @@ def made(ids: str, *, source: Any = None) -> Vectors:
 
 @pytest.mark.parametrize(
     ("ids", "corpus", "ranked"),
-    [
-        ("abc", "abc", "abc"),
-        ("abc", "axc", "ac"),
-        ("abcd", "ab", "ab"),
-        ("ab", "abcd", "ab"),
-        ("abc", "cba", "abc"),
-    ],
+    [("abc", "abc", "abc"), ("abc", "axc", "ac"), ("abcd", "ab", "ab"), ("ab", "abcd", "ab"), ("abc", "cba", "abc")],
 )
 def test_only_papers_of_the_corpus_rank(ids: str, corpus: str, ranked: str) -> None:
     (found,) = vectors.nearest(

@@ -13,17 +13,7 @@ from annot.base.records import Ranking, ScoredDoc, ranked
 from annot.ranking import search as dense
 from annot.ranking import search as topk
 from annot.ranking import vectors
-from annot.ranking.search import (
-    ROUNDING_STEP,
-    Metric,
-    Parts,
-    TopK,
-    best,
-    best_of_all,
-    dense_cosines,
-    negated_distances,
-    search,
-)
+from annot.ranking.search import ROUNDING_STEP, Metric, Parts, TopK, best, dense_cosines, negated_distances, search
 from annot.ranking.vectors import Vectors, VectorsWriter
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,26 +115,6 @@ def test_of_two_queries_each_keeps_its_own() -> None:
     found = top.candidates(error=np.zeros(2))
     assert [rows.tolist() for rows, _ in found] == [[1, 4], [0, 5]]
     assert top.least(error=np.array([0.25, 0.5])).tolist() == [1.75, 2.0]
-
-
-def test_candidates_of_several_runs_are_joined_and_the_least_is_told() -> None:
-    least = np.array([-np.inf])
-    parts = [
-        ([(np.array([0, 2]), np.array([5.0, 3.0]))], np.array([0.5])),
-        ([(np.array([4]), np.array([4.0]))], np.array([0.25])),
-        ([(np.array([6]), np.array([4.5]))], np.array([0.0])),
-    ]
-    told: list[float] = []
-
-    def watched() -> Any:
-        for part in parts:
-            yield part
-            told.append(float(least[0]))
-
-    (found,) = best_of_all(watched(), np.array([1]), relative=1e-9, least=least)
-    # The largest error so far holds for all.
-    assert found[0].tolist() == [0, 6]
-    assert told[-1] == 4.5
 
 
 def test_the_first_of_those_found_are_ranked_under_the_tie_rule() -> None:

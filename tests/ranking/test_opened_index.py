@@ -1,6 +1,5 @@
 """Index of a small corpus: its cuts and parts, those that are used or damaged, and the limits of memory."""
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterable
@@ -38,7 +37,6 @@ from annot.ranking.methods import RankingInputs, Variant
 from annot.ranking.search import Parts
 from annot.ranking.vectors import Vectors
 from annot.ranking.word_vectors import WordVectors
-from annot.steps.vectors import parsed_memory
 from annot.store.database import open_store
 from annot.store.papers import PaperWriter, RowGroups, groups_of
 from annot.study.workspace import Workspace
@@ -120,30 +118,6 @@ def test_an_empty_corpus_has_no_index(tmp_path: Path) -> None:
         opened(Workspace(tmp_path, Settings()), "abs_tfidf")
 
 
-@pytest.mark.parametrize(
-    ("processes", "memory", "used"),
-    [(1, "4G", ("threads", 1)), (2, "4G", ("threads", 2)), (3, "4G", ("processes", 3)), (9, "3.6G", ("processes", 3))],
-)
-def test_up_to_two_cores_work_as_threads_and_more_as_processes_within_the_memory(
-    ws: Workspace, monkeypatch: pytest.MonkeyPatch, processes: int, memory: str, used: tuple[str, int]
-) -> None:
-    told: list[tuple[str, int]] = []
-    threads = index.in_threads
-
-    def in_threads(work: Callable[[Any], Any], parts: Any, *, most: int | None = None) -> Any:
-        told.append(("threads", most or 0))
-        return threads(work, parts)
-
-    def map_shards(work: Callable[[Any], Any], parts: Any, *, engine: Any) -> Any:
-        told.append(("processes", engine.processes))
-        return threads(work, parts)
-
-    monkeypatch.setattr(index, "in_threads", in_threads)
-    monkeypatch.setattr(index, "map_shards", map_shards)
-    opened(ws.replaced("machine", processes=processes), "abs_tfidf", memory=parsed_memory(memory))
-    assert told == [used]
-
-
 def test_parts_are_used_as_long_as_corpus_and_settings_are_the_same(ws: Workspace) -> None:
     def used() -> dict[str, bool]:
         """True for each kind of part if all of them are used."""
@@ -169,22 +143,6 @@ def test_parts_are_used_as_long_as_corpus_and_settings_are_the_same(ws: Workspac
     assert sorted(kept.values()) == [False, True]
 
 
-def test_a_part_has_the_size_of_its_files_and_the_date_of_its_last(ws: Workspace) -> None:
-    opened(ws, "abs_tfidf")
-    for name, texts in (("old", {"1": "abc", "below/2": "de"}), ("empty", {})):
-        (ws.cache / "index" / name).mkdir()
-        for at, (file, text) in enumerate(texts.items(), start=1):
-            path = ws.cache / "index" / name / file
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-            os.utime(path, (10 * at, 10 * at))
-    (ws.cache / "index" / "file").write_text("1234")
-    found = {part.path.name: part for part in parts_of(ws)}
-    assert (found["old"].bytes, found["old"].made, found["old"].used) == (5, 20.0, False)
-    assert (found["empty"].bytes, found["empty"].made, found["empty"].used) == (0, 0.0, False)
-    assert (found["file"].bytes, found["file"].used) == (4, False)
-
-
 def test_what_a_killed_build_was_writing_is_not_used(ws: Workspace) -> None:
     opened(ws, "abs_tfidf")
     places = places_of(ws, keep=False)
@@ -200,18 +158,6 @@ def test_what_a_killed_build_was_writing_is_not_used(ws: Workspace) -> None:
     opened(ws, "title_cbow200")
     (words.parent / "unfinished-words").mkdir()
     assert not {part.path: part.used for part in parts_of(ws)}[words.parent / "unfinished-words"]
-
-
-def test_what_is_left_in_a_part_that_is_not_used_goes_with_it(ws: Workspace) -> None:
-    opened(ws, "abs_tfidf", "lsa")
-    for name in ("b", "a", "z"):
-        (ws.cache / "index" / "shards" / name).mkdir()
-    parts = {part.path: part.used for part in parts_of(ws)}
-    for path in parts:
-        (path / ".left").mkdir()
-    left = {part.path.parent for part in parts_of(ws) if part.path.name == ".left"}
-    assert left == {path for path, used in parts.items() if used}
-    assert len(left) == 3
 
 
 def test_every_changed_file_and_every_shard_that_is_gone_is_named(ws: Workspace) -> None:

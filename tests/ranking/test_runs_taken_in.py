@@ -124,10 +124,7 @@ def test_a_run_of_nothing_in_this_study_is_refused_with_three_of_its_topics(ws: 
     file = run_file(tmp_path, {f"x{at}": ["d01"] for at in range(1, 6)})
     with pytest.raises(InputError) as caught:
         taken(ws, file, foreign="drop")
-    assert caught.value.faults == (
-        "found x1, x2, x3",
-        "expected query papers or queries, such as p1 or p1-method",
-    )
+    assert caught.value.faults == ("found x1, x2, x3", "expected query papers or queries, such as p1 or p1-method")
 
 
 def test_a_study_without_queries_takes_nothing_in(tmp_path: Path) -> None:
@@ -244,15 +241,6 @@ def test_a_topic_counts_for_its_query_paper_and_of_several_the_best_rank_does() 
     ]
     alone, _ = by_query_paper({"s": [ScoredDoc("a", 1.0), ScoredDoc("a", 2.0)]}, queries, {"a"})
     assert alone["s"] == (ScoredDoc("a", 2.0),)
-
-
-@pytest.mark.parametrize(
-    ("last", "below"), [(0.0, -1.0), (0.25, -0.75), (1.0, 0.0), (1.5, 0.0), (-0.5, -1.5), (-3, -6)]
-)
-def test_missing_documents_come_one_below_the_last_or_by_its_size_where_that_is_more(last: float, below: float) -> None:
-    run = {"q": [ScoredDoc("a", 9.0), ScoredDoc("b", last)]}
-    (ranking,) = settle(run, {"q": ["a", "b", "c", "d"]}, rules()).values()
-    assert {doc.doc_id: doc.score for doc in ranking} == {"a": 9.0, "b": last, "c": below, "d": below}
 
 
 def test_of_several_rankings_each_document_has_its_best_rank_as_one_over_it() -> None:

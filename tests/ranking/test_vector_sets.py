@@ -17,7 +17,6 @@ from annot.ranking.given_vectors import (
     vectors_of,
 )
 from annot.ranking.index import Places, words_place
-from annot.ranking.systems.system import EncoderWeights, digest_of
 from annot.study.workspace import Workspace
 from annot_systems.training_examples import recipe_of
 
@@ -106,35 +105,6 @@ def test_an_index_that_was_made_before_is_found_again(ws: Workspace) -> None:
     assert places.made_before == {"one", "two"}
     ws.word_vectors.mkdir(parents=True)
     assert words_place(ws, places, "cbow") == ws.word_vectors
-
-
-@pytest.mark.parametrize("file", ["config.json", "modules.json"])
-def test_weights_are_looked_for_in_the_study(tmp_path: Path, file: str) -> None:
-    (tmp_path / "own").mkdir()
-    weights = EncoderWeights("own", None, "cls")
-    with pytest.raises(MissingInput, match="own: no weights in") as caught:
-        weights.find(tmp_path)
-    assert caught.value.hint == f"put a folder of weights at {tmp_path / 'own'}; they were never published"
-    with pytest.raises(MissingInput) as caught:
-        EncoderWeights("cosentbert", None, "cls", trainable=True).find(tmp_path)
-    assert str(caught.value.hint).endswith("; or train them with `annot encoder train cosentbert`")
-    (tmp_path / "own" / file).write_text("{}")
-    assert weights.find(tmp_path) == tmp_path / "own"
-    assert (weights.needs, EncoderWeights("x", "y/z", "cls").needs) == (
-        "weights of your own in weights/own",
-        "weights y/z",
-    )
-
-
-def test_the_hash_of_weights_is_that_of_their_files_and_names(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "b.json").write_text("{}")
-    (tmp_path / "a.bin").write_bytes(b"1")
-    (tmp_path / "README.md").write_text("not of them")
-    expected = hashlib.sha256()
-    for name, content in (("a.bin", b"1"), ("sub/b.json", b"{}")):
-        expected.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
-    assert digest_of(tmp_path) == expected.hexdigest()
 
 
 @pytest.mark.parametrize(

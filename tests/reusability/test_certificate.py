@@ -2,14 +2,12 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from statistics import mean, stdev
 
 import pytest
 from annot.base.records import Addition, Draw, Pool, PoolEntry, Qrel, ScoredDoc, ranked
 from annot.measuring.reusability import Loss, certify, finds_of, losses, verdict_of
 from annot.pools.pooling import draw, extend
 from annot.publishing.report.single_pages import terminal
-from scipy.stats import t
 
 Runs = dict[str, dict[str, tuple[ScoredDoc, ...]]]
 
@@ -142,8 +140,7 @@ def drawn_from(rankings: Mapping[str, tuple[ScoredDoc, ...]], *, mode: str, cite
     )
 
 
-@pytest.mark.parametrize("mode", ["round-robin", "blocks", "depth"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("seed", "mode"), [(0, "round-robin"), (1, "blocks"), (2, "depth"), (3, "round-robin")])
 def test_what_a_method_alone_brought_is_what_the_pool_drawn_without_it_lacks(seed: int, mode: str) -> None:
     drawn, rankings = made_pool(seed, mode)
     later, known = Addition(2, "late", 3, (), None, None, None), {"late": made_pool(seed + 99, mode)[1]["m0"]}
@@ -158,21 +155,7 @@ def test_what_a_method_alone_brought_is_what_the_pool_drawn_without_it_lacks(see
     assert found["late"] == {("p", doc_id) for addition in pool.additions for doc_id in addition.documents}
 
 
-GIVEN = {
-    **{"measure": "P@5", "loss_measure": "P@5", "relevant_from": 2, "tolerance": 0.05, "level": 0.95},
-}
-
-
-def certified(alone: int, **changed: object):
-    runs, qrels, pools, papers = study(alone=alone)
-    return certify(
-        runs, qrels, pools, rankings_of(pools), papers, precision(qrels), precision(qrels), **{**GIVEN, **changed}
-    )
-
-
-def test_where_all_find_the_same_the_verdict_is_fair() -> None:
-    found = certified(0)
-    assert (found.verdict, {one.place for one in found.losses}) == ("fair", {"below"})
+GIVEN = {**{"measure": "P@5", "loss_measure": "P@5", "relevant_from": 2, "tolerance": 0.05, "level": 0.95}}
 
 
 def loss(method: str, of_papers: Sequence[float], *, methods: int = 2, tolerance: float = 0.05) -> Loss:
@@ -200,30 +183,6 @@ def test_a_loss_is_care_only_where_its_whole_interval_is_above_the_tolerance() -
     assert verdict_of([below, below], tolerance=0.05) == ("fair", None)
     assert verdict_of([unsure, below], tolerance=0.05) == ("unknown", unsure.papers_needed)
     assert verdict_of([below], tolerance=0.05)[0] == "unknown"
-
-
-def test_the_interval_is_students_t_at_the_corrected_level() -> None:
-    """Near 0 Fisher's z is the loss itself; each end of two methods' intervals is at 2.5%."""
-    found = loss("a", of_papers := [0.010, 0.014, 0.008, 0.012, 0.011])
-    half = t.ppf(1 - 0.05 / 2, 4) * stdev(of_papers) / 5**0.5
-    assert (found.interval.low, found.interval.high) == pytest.approx((0.011 - half, 0.011 + half), rel=1e-3)
-
-
-@pytest.mark.parametrize("scale", [1.0, 0.3])
-def test_with_the_papers_that_are_said_to_be_needed_a_loss_is_known(scale: float) -> None:
-    unsure = [scale * value for value in (0.3, 0.02, 0.1, 0.2, 0.05, 0.07)]
-    needed = loss("a", unsure).papers_needed
-    assert loss("a", unsure).place == "open"
-    assert needed is not None
-    assert needed > 6
-    # As many papers with this mean and this standard deviation, half of them above and half below.
-    middle, spread = mean(unsure), stdev(unsure) * ((needed - 1) / needed) ** 0.5
-    if needed % 2:
-        spread, values = stdev(unsure), [middle]
-    else:
-        values = []
-    half = needed // 2
-    assert loss("a", [*values, *[middle + spread] * half, *[middle - spread] * half]).place != "open"
 
 
 def test_three_papers_tell_nothing() -> None:

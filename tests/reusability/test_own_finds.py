@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
 from annot.base.records import CITED, Addition, Draw, Pool, PoolEntry, Qrel, Ranking, ScoredDoc
+from annot.base.stats.inference import jackknife_interval
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.reusability import UNJUDGED, _papers_needed, _place, finds_of, losses
+from annot.measuring.reusability import UNJUDGED, _best, _papers_needed, _place, finds_of, losses
 from scipy import stats
 
 
@@ -31,11 +33,7 @@ def test_of_a_pool_that_does_not_say_how_it_was_drawn_a_find_is_what_no_other_ha
         methods=("bm25", "lsa", CITED),
         seed=None,
     )
-    assert finds_of({"p1": made}) == {
-        "bm25": {("p1", "d1")},
-        "cited": {("p1", "d3")},
-        "lsa": frozenset(),
-    }
+    assert finds_of({"p1": made}) == {"bm25": {("p1", "d1")}, "cited": {("p1", "d3")}, "lsa": frozenset()}
 
 
 def test_of_a_drawn_pool_a_find_is_what_the_others_would_not_have_drawn() -> None:
@@ -117,8 +115,7 @@ def test_a_distance_of_nothing_needs_more_papers_than_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "place"),
-    [(0.021, 0.1, "above"), (0.02, 0.1, "open"), (-0.1, 0.02, "open"), (-0.1, 0.019, "below")],
+    ("low", "high", "place"), [(0.021, 0.1, "above"), (0.02, 0.1, "open"), (-0.1, 0.02, "open"), (-0.1, 0.019, "below")]
 )
 def test_a_loss_is_above_or_below_what_is_tolerated_by_its_whole_interval(low: float, high: float, place: str) -> None:
     assert _place(Interval(low, high, 0.95, "jackknife"), 0.02, nothing=False) == place
@@ -127,3 +124,66 @@ def test_a_loss_is_above_or_below_what_is_tolerated_by_its_whole_interval(low: f
 def test_without_an_interval_only_no_loss_at_all_is_below() -> None:
     assert _place(Undefined("three papers"), 0.02, nothing=True) == "below"
     assert _place(Undefined("three papers"), 0.02, nothing=False) == "open"
+
+
+def first_judged(runs: Mapping[str, Mapping[str, Ranking]]) -> dict[str, dict[str, float]]:
+    """1 where the first document of a query is judged, else 0."""
+    return {
+        run: {q: float(not docs[0].doc_id.endswith(UNJUDGED)) for q, docs in of.items()} for run, of in runs.items()
+    }
+
+
+def lost_on(papers: int, found: int, *, relevant_from: int = 2, others: int = 1):
+    """Methods that rank d1 first on each paper; what the first one ranks so was found by it alone on some."""
+    names = [f"p{at}" for at in range(papers)]
+    rankings = {f"m{at}": {name: (ScoredDoc("d1", 1.0),) for name in names} for at in range(1 + others)}
+    finds = {method: frozenset[tuple[str, str]]() for method in rankings}
+    finds["m0"] = frozenset((name, "d1") for name in names[:found])
+    qrels = [Qrel(name, "d1", 2) for name in names]
+    first, *rest = losses(
+        *(finds, rankings, qrels, dict(zip(names, names, strict=True)), first_judged),
+        **{"relevant_from": relevant_from, "tolerance": 0.02, "level": 0.95},
+    )
+    return first, rest
+
+
+def test_the_ends_of_all_intervals_hold_together() -> None:
+    one, _ = lost_on(5, 2)
+    # Two methods: each end is beyond with half of 5%. The means without each paper are 1 or 2 of 4.
+    expected = jackknife_interval(0.4, np.array([1, 1, 2, 2, 2]) / 4, level=0.95, unit="query paper")
+    assert isinstance(expected, Interval)
+    assert isinstance(one.interval, Interval)
+    assert one.interval.level == pytest.approx(0.95)
+    assert (one.interval.low, one.interval.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_two_papers_show_how_papers_differ_and_one_does_not() -> None:
+    two, _ = lost_on(2, 1)
+    spread = math.sqrt(2 * 0.5**2)
+    assert two.papers_needed == next(
+        n for n in range(4, 1000) if stats.t.ppf(0.975, n - 1) * spread / math.sqrt(n) < 0.48
+    )
+    assert lost_on(1, 1)[0].papers_needed is None
+
+
+def test_methods_that_tie_have_one_rank_and_grades_from_the_lowest_relevant_on_count() -> None:
+    one, rest = lost_on(4, 1, others=2)
+    assert (one.rank, one.rank_without, [other.rank for other in rest]) == (1, 3, [1, 1])
+    assert (one.alone, one.alone_relevant) == (1, 1)
+    assert lost_on(4, 1, relevant_from=3)[0].alone_relevant == 0
+
+
+def test_a_method_that_topped_up_draws_nothing_before_that() -> None:
+    """`new` came with its best document alone, which the pool had; its second is lsa's find."""
+    entries = (
+        PoolEntry("d1", Draw("bm25", 1, None, None), (Draw("new", 1, None, None),)),
+        PoolEntry("d3", Draw("lsa", 1, None, None), (Draw("new", 2, None, None),)),
+    )
+    added = Addition(2, "new", 1, (), None, None, None)
+    pool = Pool("p1", "blocks", 1, 10, 1, ("bm25", "lsa", "new"), (), (), 0, entries, (added,))
+    assert finds_of({"p1": pool})["lsa"] == {("p1", "d3")}
+
+
+def test_the_best_ranking_of_a_query_has_its_own_documents_by_grade() -> None:
+    qrels = [Qrel("q1", "d1", 0), Qrel("q2", "d9", 3), Qrel("q1", "d2", 2)]
+    assert [doc.doc_id for doc in _best(qrels, "q1")] == ["d2", "d1"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from annot.base.stats.inference import share_of_counts
 from annot.base.stats.values import Interval
-from annot.measuring.sampled.grades import GradeCounts, by_grade, counts_of, pool_grades, share_of, together
+from annot.measuring.sampled.grades import GradeCounts, by_grade, counts_of, pool_grades, share_of
 
 PI = {"a": 0.9, "b": 0.5, "c": 1.0, "d": 0.25, "e": 0.4, "f": 0.3, "g": 0.6, "h": 0.2}
 GRADES = {"a": 3, "b": 0, "c": 2, "d": 1, "e": 2, "f": 0, "g": 2, "h": 3}
@@ -50,13 +50,6 @@ def test_of_every_draw_the_printed_number_is_possible_and_in_its_interval() -> N
         grades = by_grade([counts])[0]
         assert grades.sum() == pytest.approx(len(PI), abs=1e-9)
         assert grades.min() >= -1e-9
-
-
-def test_parts_of_a_pool_add_up_to_the_pool() -> None:
-    pool = pool_grades(PI, {doc_id: GRADES[doc_id] for doc_id in "abcdg"}, None, highest=3, query_id="q")
-    parts = together([counts_of(pool, "abce"), counts_of(pool, "d"), counts_of(pool, "fgh")])
-    for ours, whole in zip(parts, counts_of(pool), strict=True):
-        assert ours == pytest.approx(whole)
 
 
 def test_where_all_is_drawn_it_is_the_count_of_whole_judging_and_its_interval() -> None:

@@ -16,7 +16,7 @@ MEASURES = {
     "csfcube": ("NDCG%20", "NDCG%100", "NDCG@5", "P@5", "P@20", "R@5", "R@20", "AP"),
     "trec": ("nDCG", "nDCG@5", "P@5", "P@20", "R@5", "R@20", "AP"),
 }
-CASES = [(convention, seed) for convention in MEASURES for seed in range(4)]
+CASES = [(convention, seed) for convention in MEASURES for seed in range(2)]
 
 
 class Case:
@@ -115,21 +115,6 @@ def test_precision_that_is_shown_is_within_what_the_known_grades_leave_possible(
                 most = least + sum(doc_id not in judged for doc_id in top) / 5
                 shown = query.shown("P@5")
                 assert shown is None or least - 1e-9 <= shown <= most + 1e-9
-
-
-@pytest.mark.parametrize(("convention", "seed"), CASES)
-def test_if_everything_is_drawn_a_perfect_run_reaches_all_and_a_query_without_relevant_documents_nothing(
-    convention: str, seed: int
-) -> None:
-    case = Case(seed, weight=1.0, everything=True)
-    perfect = case.measured(convention)["perfect"]
-    for query in perfect.queries:
-        relevant = any(case.grades[query.query_id].values())
-        for name in query.values:
-            # The first 20% of a list of five documents hold one, and P and R@5 are less than 1 by their definition.
-            if not name.startswith(("P", "R@5", "Judged")):
-                assert query.values[name] == pytest.approx(float(relevant)), (query.query_id, name)
-        assert query.query_id != "q0" or not any(query.values.values())
 
 
 @pytest.mark.parametrize(("convention", "seed"), CASES)

@@ -69,7 +69,7 @@ def test_sentences_have_their_place_up_to_the_last_token_that_is_read(
     assert [(span.start, span.stop) for span in spans_read] == spans
 
 
-@pytest.mark.parametrize(("words", "read"), [(495, 495), (496, 496), (497, 497), (498, 497), (900, 497)])
+@pytest.mark.parametrize(("words", "read"), [(497, 497), (498, 497)])
 def test_aspires_input_has_five_hundred_tokens_and_the_two_special_ones(words: int, read: int) -> None:
     # Title and separator are 3 of the 500.
     tokens, _ = tokens_in_context(loaded(512), Paper("p", "1 2", (" ".join(["7"] * words),)))
@@ -192,7 +192,7 @@ def test_code_that_comes_with_weights_is_refused(tmp_path: Path, modules: str, p
         encoders._refuse_code(tmp_path)
 
 
-@pytest.mark.parametrize("texts", [0, 1, 1023, 1024, 1025, 2500])
+@pytest.mark.parametrize("texts", [0, 1024, 1025])
 def test_a_sentence_transformers_model_reads_a_thousand_texts_at_a_time(
     texts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,18 +1,21 @@
-"""Systems of terms: the twins that see the whole query abstract, LSA's queries, and the figures of CSFCube."""
+"""Systems of terms: by hand, the twins that see the whole abstract, LSA's queries, and the figures of CSFCube."""
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
+from annot.base.array_files import strings_of
+from annot.base.errors import InputError
 from annot.base.records import Paper, Qrel
 from annot.formats.trec import read_run
 from annot.measuring.evaluation.measures import mean_over_folds
-from annot.ranking.methods import RankingInputs, WordSource
+from annot.ranking.methods import EMPTY_SCORE, RankingInputs, WordSource
 from annot.ranking.systems import SYSTEMS
-from annot.ranking.systems.papers import TermSystem
+from annot.ranking.systems.papers import TERM_SYSTEMS, TermSystem
 from annot.ranking.systems.system import PooledQuery
+from annot.ranking.vectors import Vectors
 from annot.ranking.word_vectors import WordVectors
 from annot.store.database import open_store
 from annot.store.pools import read_queries
@@ -20,7 +23,7 @@ from annot.store.runs import read_splits
 from annot.study.workspace import Workspace
 from command_line import annot_done
 from csfcube_study import csfcube_study
-from indexed import decomposed, inputs_of, rank_pool
+from indexed import corpus_of, decomposed, inputs_of, rank_pool
 from measured_runs import evaluate
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -28,7 +31,7 @@ from study_stages import set_in
 
 WORDS = [f"{stem}{ending}" for stem in ("pars", "tag", "train", "lab", "model") for ending in "abcdefg"]
 EPOCHS = 3
-TERM_SYSTEMS = [system for system in SYSTEMS.values() if isinstance(system, TermSystem)]
+OF_TERMS = [system for system in SYSTEMS.values() if isinstance(system, TermSystem)]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +56,7 @@ def inputs(papers: list[Paper]) -> RankingInputs:
     return made
 
 
-@pytest.mark.parametrize("system", TERM_SYSTEMS, ids=lambda system: system.name)
+@pytest.mark.parametrize("system", OF_TERMS, ids=lambda system: system.name)
 def test_a_twin_sees_every_sentence_of_the_query_and_others_those_of_the_facet(
     inputs: RankingInputs, papers: list[Paper], system: TermSystem
 ) -> None:
@@ -65,7 +68,7 @@ def test_a_twin_sees_every_sentence_of_the_query_and_others_those_of_the_facet(
     assert found == rank_pool(inputs, baseline=formula, paper_id="p00", sentences=sentences, doc_ids=documents)
 
 
-@pytest.mark.parametrize("system", TERM_SYSTEMS, ids=lambda system: system.name)
+@pytest.mark.parametrize("system", OF_TERMS, ids=lambda system: system.name)
 def test_a_text_is_ranked_as_a_paper_with_these_sentences_and_its_run_says_what_was_seen(
     inputs: RankingInputs, papers: list[Paper], system: TermSystem
 ) -> None:
@@ -138,3 +141,49 @@ def test_the_baselines_keep_their_order_and_come_near_the_known_figures(csfcube:
     for facet in ("background", "method"):
         order = [found[name, facet] for name in ("bm25", "tfidf", "tfidfcbow200", "cbow200")]
         assert order == sorted(order, reverse=True)
+
+
+BY_NAME: dict[str, TermSystem] = {system.name: system for system in TERM_SYSTEMS}
+PAPERS = [Paper("q", "", ("one.", "two.")), Paper("a", "", ("one.",)), Paper("b", "", ("two.",)), Paper("c", "", ())]
+TOPIC = PooledQuery("q-x", "q", "x", (1,), False, ("a", "b", "c"))
+
+
+@pytest.fixture
+def few() -> Any:
+    corpus = corpus_of(PAPERS)
+    basis = np.eye(2, dtype=np.float32)
+    rows = np.array([[1, 1], [1, 0], [0, 1], [0, 0]], np.float32)
+    made = Vectors(strings_of("qabc"), rows, "lsa", "s", "cosine", {}, basis=basis)
+    given = RankingInputs(corpus, word_vectors={}, vectors={"lsa": made}, averages={})
+    return SimpleNamespace(topics=[TOPIC], ranking_inputs=given)
+
+
+def scores(few: Any, name: str) -> dict[str, float]:
+    return {doc.doc_id: doc.score for doc in BY_NAME[name].rank(few).rankings["q-x"]}
+
+
+def test_the_sentences_of_the_facet_or_all_of_them_make_the_query(few: Any) -> None:
+    near = pytest.approx(1 / 2**0.5, rel=1e-5)
+    assert scores(few, "fabs_tfidf") == {"b": 1, "a": 0, "c": EMPTY_SCORE}
+    assert scores(few, "whole_tfidf") == {"a": near, "b": near, "c": EMPTY_SCORE}
+    assert scores(few, "lsa") == {"b": 1, "a": 0, "c": EMPTY_SCORE}
+    assert "query" not in BY_NAME["fabs_tfidf"].rank(few).facts
+    assert BY_NAME["whole_tfidf"].rank(few).facts["query"] == "abstract"
+
+
+def test_lsa_gives_the_folded_query_and_the_rows_of_the_papers_to_learn_from(few: Any) -> None:
+    found = BY_NAME["lsa"].features(few)
+    assert found.queries["q-x"].tolist() == [0, 1]
+    assert {doc_id: row.tolist() for doc_id, row in found.candidates.items()} == {"a": [1, 0], "b": [0, 1], "c": [0, 0]}
+    with pytest.raises(InputError, match="fabs_bm25 has no vectors"):
+        BY_NAME["fabs_bm25"].features(few)
+
+
+def test_averages_need_every_matrix_of_averages_and_lsa_its_own() -> None:
+    averages = ["title_cbow200", "title_tfidfcbow200", "abs_cbow200", "abs_tfidfcbow200"]
+    of_counts = [name.replace("cbow", "ppmi") for name in averages]
+    needs = {name: list(system.index_methods(SimpleNamespace())) for name, system in BY_NAME.items()}  # type: ignore[arg-type]
+    assert needs["fabs_cbow200"] == needs["whole_tfidfcbow200"] == averages
+    assert needs["fabs_ppmi200"] == needs["whole_tfidfppmi200"] == of_counts
+    assert needs["fabs_bm25"] == needs["whole_tfidf"] == []
+    assert needs["lsa"] == ["lsa"]

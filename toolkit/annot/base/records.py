@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from operator import itemgetter
+from operator import gt, itemgetter
 from typing import Literal, NamedTuple, TypeVar, dataclass_transform
 
 from annot.base.errors import InputError
@@ -495,7 +495,12 @@ def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
 
     Scores tie if they are equal in single precision; ties go by `doc_id` descending (`form_res_rels.c`).
     """
-    documents = sorted(scored, key=itemgetter(0), reverse=True)
+    documents = list(scored)
+    scores = single_precision([doc.score for doc in documents])
+    if all(map(gt, scores, scores[1:])):
+        # Most runs come in their order, without ties.
+        return tuple(documents)
+    documents.sort(key=itemgetter(0), reverse=True)
     scores = single_precision([doc.score for doc in documents])
     # Documents with equal scores keep their order.
     order = sorted(range(len(documents)), key=scores.__getitem__, reverse=True)

@@ -21,7 +21,7 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")
     _SPOKEN.handlers = [_Speaker()]
     # Records of a large study are many and none is garbage: looking for it after every 700 takes half of their time.
-    gc.set_threshold(1_000_000, 50, 100)
+    gc.set_threshold(3_000_000, 50, 100)
     # Before it ends, Python would look through all that are left, three times.
     atexit.register(gc.freeze)
     try:

@@ -367,13 +367,13 @@ def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
     return "".join([f"{text}\n" for text in json_texts(list(records), ascii_only=False)])
 
 
-def table_lines(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
-    """The rows of a table, a record a line."""
-    lots = []
+def table_lines(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> bytearray:
+    """The rows of a table, a record a line, in UTF-8."""
+    lines = bytearray()
     for start in range(0, len(columns[0]) if columns else 0, AT_ONCE):
         lot = [values[start : start + AT_ONCE] for values in columns]
-        lots.append("\n".join([*json_objects(names, lot, ascii_only=False), ""]))
-    return "".join(lots)
+        lines += "\n".join([*json_objects(names, lot, ascii_only=False), ""]).encode()
+    return lines
 
 
 def json_texts(values: Sequence[Any], *, sort: bool = False, ascii_only: bool = True) -> list[str]:

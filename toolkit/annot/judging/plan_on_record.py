@@ -14,7 +14,8 @@ from sqlalchemy import func, select
 
 from annot.base.errors import InputError, MissingInput, gathered, raise_together
 from annot.base.names import counted, moment_now, sha256_of, verb
-from annot.base.records import Assessor, Assignment, Query, Source, grouped
+from annot.base.records import Assessor, Assignment, PairKey, Query, Source, grouped
+from annot.base.settings import Settings
 from annot.corpus import query_sentences
 from annot.corpus.paper_ids import RowsByFile, rows_in_corpus
 from annot.formats.input_files import ByColumn, chosen_rows
@@ -23,11 +24,11 @@ from annot.judging.pool_samples import FrozenHashes, faults_of_sample
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.pools.drawn_pools import put_judged_pools
 from annot.store import facet_labels, people, pools, projects, runs
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount
-from annot.store.models import JUDGEMENT_TABLE, ImportedSource, Plan, Session
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, RecordedCount, is_judged, read_accepted
+from annot.store.models import JUDGEMENT_TABLE, ImportedSource, Plan, PoolSample, Session
 from annot.store.papers import find_papers
-from annot.store.shown import hash_of_text, keep_imported_scale
-from annot.study.outcome import Pair, outcome_of
+from annot.store.shown import keep_imported_scale
+from annot.study.outcome import Pair, last_outcome, outcome_of
 from annot.study.snapshot import export_imported
 from annot.study.workspace import Workspace, read_manifest, write_file, write_manifest
 
@@ -42,7 +43,7 @@ MANIFEST_FILE = "plan.manifest.json"
 
 def plan_sha256(assignments: Iterable[Assignment]) -> str:
     """Hash of a plan, which is that of its file."""
-    return hash_of_text(plan_lines(assignments))
+    return hashlib.sha256(plan_lines(assignments)).hexdigest()
 
 
 def record_plan(
@@ -156,31 +157,26 @@ class PlanCheck:
 def check(ws: Workspace) -> PlanCheck:
     """Check the plan against the pools, the people, the answers and its file. Raises MissingInput without a plan."""
     with ws.reading() as session:
-        outcome, recorded = outcome_of(session, ws.settings), people.read_plan(session)
-        if not (plan := outcome.assignments) or recorded is None:
+        recorded, left = people.read_plan(session), people.people_who_left(session)
+        plan, answered, to_withdraw = _plan_and_answered(session, ws.settings, left)
+        if not plan or recorded is None:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
-        queries, sent = pools.read_queries(session), projects.read_sent(session)
-        everyone = people.read_assessors(session)
+        accepted, withdrawn = {*read_accepted(session)}, pools.withdrawn_ids(session)
         settling = adjudicators_of(session)
         imported = runs.judgements_imported(session)
         sample = pools.read_sample(session)
-        drawn = pools.read_pools(session) if sample else {}
+        of_sample = _of_sample(ws, session, sample) if sample else ()
         pooled = pools.documents_by_query(session, withdrawn=True)
     documents = pools.to_judge(pooled, sample)
-    of_sample: tuple[str, ...] = ()
-    if sample is not None:
-        of_label = sample.design.faults_of_label(ws.settings.sample.cheap_label)
-        of_sample = (*faults_of_sample(sample, drawn, queries, hashes=frozen_hashes(ws)), *of_label)
-    left = {person.assessor for person in everyone if person.left_on is not None}
     faults = faults_of(
         plan,
         documents=documents,
         per_pair=recorded.per_pair,
         left=left,
-        answered=outcome.answered if left or any(row.occasion > 1 for row in plan) else (),
+        answered=answered,
         settling=settling,
         may_assess=ws.settings.adjudication.adjudicator_may_assess,
-        accepted={*outcome.accepted, *(pair for pair in outcome.planned if pair[1] in outcome.withdrawn)},
+        accepted={*accepted, *(row.pair for row in plan if row.doc_id in withdrawn)},
     )
     # An imported plan is what a file of judgements had; it has no file of its own.
     in_file = () if imported else _of_file(ws, recorded.sha256, plan_sha256(plan))
@@ -191,14 +187,34 @@ def check(ws: Workspace) -> PlanCheck:
         sha256=recorded.sha256,
         overlaps=overlaps(plan, sorted({assignment.assessor for assignment in plan})),
         unplanned=sum(
-            (query_id, doc_id) not in planned and doc_id not in outcome.withdrawn
+            (query_id, doc_id) not in planned and doc_id not in withdrawn
             for query_id, docs in documents.items()
             for doc_id in docs
         ),
         not_drawn=sum(map(len, pooled.values())) - sum(map(len, documents.values())),
-        to_withdraw=tasks_to_withdraw(sent, outcome),
+        to_withdraw=to_withdraw,
         faults=(*faults, *of_sample, *in_file),
     )
+
+
+def _plan_and_answered(
+    session: Session, settings: Settings, left: Collection[str]
+) -> tuple[tuple[Assignment, ...], Collection[tuple[str, PairKey]], int]:
+    """The plan, the answers that count if its faults depend on them, and the number of tasks to withdraw. left: the
+    people who left."""
+    outcome, sent = last_outcome(session, settings), projects.read_sent(session)
+    plan = outcome.assignments if outcome else people.read_assignments(session)
+    by_answers = bool(left) or any(row.occasion > 1 for row in plan)
+    if by_answers or any(sent.values()):
+        outcome = outcome_of(session, settings)
+    answered = outcome.answered if outcome and by_answers else ()
+    return plan, answered, tasks_to_withdraw(sent, outcome) if outcome else 0
+
+
+def _of_sample(ws: Workspace, session: Session, sample: PoolSample) -> tuple[str, ...]:
+    drawn, queries = pools.read_pools(session), pools.read_queries(session)
+    faults = faults_of_sample(sample, drawn, queries, hashes=frozen_hashes(ws))
+    return (*faults, *sample.design.faults_of_label(ws.settings.sample.cheap_label))
 
 
 def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
@@ -272,7 +288,7 @@ def import_judgements(
         query_ids = {query.query_id for query in pools.read_queries(session)}
         everyone = people.read_assessors(session)
         planned = people.read_assignments(session)
-        paper_ids = [query.topic_id for query in queries.values()]
+        paper_ids = [query.topic_id for query in queries.values() if query.topic_id not in topics]
         labels = {labelled.paper_id: labelled.labels for labelled in facet_labels.read_labels(session, paper_ids)}
     with gathered(errors):
         checked_rows, notes = rows_in_corpus({name: rows}, queries, corpus, topics=topics, foreign=foreign)
@@ -288,7 +304,7 @@ def import_judgements(
     rows = checked_rows[name]
     queries = {query: queries[query] for query in dict.fromkeys(rows["query"])}
     persons = {alias: persons[alias] for alias in dict.fromkeys(rows["assessor"])}
-    papers = find_papers(ws.corpus, paper_ids) if corpus else {}
+    papers = find_papers(ws.corpus, paper_ids) if corpus and paper_ids else {}
     named_rows = query_sentences.under_names(rows, queries, persons)
     new = [
         query_sentences.with_sentences(query, labels, papers, ws.settings)
@@ -300,16 +316,19 @@ def import_judgements(
     query_sentences.check_adjudicated(named_rows, plan, name=name)
     recorded, outside = RecordedCount(0, 0, 0), 0
     if not dry_run:
+        judged, settled = _answers_of(named_rows)
         with ws.writing() as session:
+            is_first = not is_judged(session)
             present = {person.assessor for person in everyone}
             named = {person.assessor: person for person in persons.values()}
             people.put_assessors(session, [person for who, person in named.items() if who not in present])
             pools.put_queries(session, new)
-            recorded = _record(session, named_rows, plan, ws)
+            recorded = _record(session, judged, settled, plan, ws)
+            del plan
             outside = put_judged_pools(session, rows, queries, with_text={*papers, *topics})
             facts = {"rows": len(rows["line"]), "queries": len(queries)}
             runs.put_import(session, ImportedSource(Source.FILE, hashlib.sha256(data).hexdigest(), facts))
-        export_imported(ws)
+        export_imported(ws, judged if is_first else None)
     notes = (*notes, *_notes(named_rows, queries, persons, outside, earlier))
     return _in_figures(named_rows, len(new), recorded, notes)
 
@@ -360,10 +379,21 @@ def _is_unnamed(row: Mapping[str, Any]) -> bool:
     return row.keys() == {"grade"}
 
 
-def _record(session: Session, named: ByColumn, plan: tuple[Assignment, ...], ws: Workspace) -> RecordedCount:
+def _record(
+    session: Session, judged: ByColumn, settled: ByColumn, plan: tuple[Assignment, ...], ws: Workspace
+) -> RecordedCount:
     recorded_at = moment_now()
     keep_imported_scale(session, ws.settings.scale.names, since=recorded_at)
     people.replace_plan(session, plan, plan=Plan(plan_sha256(plan), ws.settings.seed, recorded_at))
+    both = (
+        JUDGEMENTS.record_columns(session, judged, recorded_at=recorded_at),
+        ADJUDICATIONS.record_columns(session, settled, recorded_at=recorded_at),
+    )
+    return RecordedCount(*map(sum, zip(*both, strict=True)))
+
+
+def _answers_of(named: ByColumn) -> tuple[ByColumn, ByColumn]:
+    """Columns of the judgements and of the adjudications in the rows under the names of this study."""
     adjudicates = named["adjudicates"]
     answers = zip(named["cannot_judge"], named["grade"], named["flags"], strict=True)
     why = [reason or (NO_GRADE if grade is None and not flags else None) for reason, grade, flags in answers]
@@ -373,13 +403,7 @@ def _record(session: Session, named: ByColumn, plan: tuple[Assignment, ...], ws:
     reasons = [str(row.get("reason") or "") or None for row in settled["row"]]
     shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled, "reason": reasons}
     of_judgements = (*OF_ANSWER, "cannot_judge", "flags", "occasion")
-    both = (
-        JUDGEMENTS.record_columns(session, _sourced(judged, "assessor", of_judgements), recorded_at=recorded_at),
-        ADJUDICATIONS.record_columns(
-            session, _sourced(settled, "adjudicator", OF_ANSWER) | shared, recorded_at=recorded_at
-        ),
-    )
-    return RecordedCount(*map(sum, zip(*both, strict=True)))
+    return _sourced(judged, "assessor", of_judgements), _sourced(settled, "adjudicator", OF_ANSWER) | shared
 
 
 OF_ANSWER = ("query_id", "grade", "comment", "judged_at", "annotation", "changed_at")

@@ -102,7 +102,7 @@ def draw_plan(
     return (*current, *_sequence(assigned, current, repeats, seed))
 
 
-def plan_lines(plan: Iterable[Assignment]) -> str:
+def plan_lines(plan: Iterable[Assignment]) -> bytearray:
     """The plan as JSON lines, by assessor and position: the file that is hashed and can be read before the push."""
     names = ("assessor", "position", "query_id", "doc_id", "occasion")
     ordered = sorted(plan, key=attrgetter("assessor", "position"))

@@ -42,8 +42,11 @@ PRODUCTS = {
 
 def next_of(ws: Workspace) -> Rule:
     """The next step of the study."""
-    with ws.opened() as study, study.reading() as session:
-        return next_step(Stage(session, study).facts())
+    with ws.opened() as study, study.store() as store:
+        # What is found of the files is remembered by their dates.
+        store.settle()
+        with study.reading() as session:
+            return next_step(Stage(session, study).facts())
 
 
 class Stage:

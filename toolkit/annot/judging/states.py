@@ -221,8 +221,8 @@ def lines_of_state(state: StudyState, study: Examination) -> tuple[str, ...]:
 
 
 def _differences(study: Examination) -> Iterator[str]:
-    # From changed rankings no pool can be drawn again: that is a state of its own.
-    if not any(study.broken(chain.MANIFEST_OF_RANKINGS)):
+    # From changed rankings no pool can be drawn again: that is a state of its own. Imported pools were not drawn.
+    if study.ws.read(pools.any_drawn) and not any(study.broken(chain.MANIFEST_OF_RANKINGS)):
         yield from (f"{topic}: {difference}" for topic, difference in study.pools.differences.items())
 
 

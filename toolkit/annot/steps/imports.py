@@ -18,10 +18,12 @@ from annot.corpus import paper_ids, query_sentences
 from annot.formats import input_files, judgements_file, trec
 from annot.formats.input_files import ByColumn, content_of, first_places
 from annot.judging.plan_on_record import ImportedJudgements, import_judgements, refuse_other_work
+from annot.judging.states import remembered_findings
 from annot.measuring.folds import as_splits
 from annot.pools.selection import topics_as_papers
 from annot.publishing.report.tables import sentences
 from annot.store import papers, pools, runs
+from annot.study.provenance import states_of
 from annot.study.workspace import Workspace, check_files, given_text
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -176,6 +178,9 @@ def judgements_from(
         same_person=same_person,
         dry_run=dry_run,
     )
+    with ws.store() as store:
+        store.settle()
+        remembered_findings(ws, states_of(ws), on=("judgements",))
     return replace(imported, notes=(*imported.notes, *_unused_grades(ws, imported.grades)))
 
 

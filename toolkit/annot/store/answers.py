@@ -21,8 +21,9 @@ from dataclasses import fields as fields_of
 from itertools import pairwise
 from operator import attrgetter, eq
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Connection, Table, Text, and_, case, cast, func, null, select, true
+from sqlalchemy import ColumnElement, Connection, Pool, Table, Text, and_, case, cast, func, null, select, true
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn, grouped
 from annot.formats.input_files import ByColumn, json_objects, json_texts
@@ -151,6 +152,8 @@ class Revisions(Generic[R]):
         del self._defaults["record"]
         self._values: Callable[[SourcedAnswer[R]], tuple[Any, ...]] = attrgetter(*hashed)
         """The values of a revision that are hashed."""
+        self._appended: WeakKeyDictionary[Pool, tuple[int, str]] = WeakKeyDictionary()
+        """End of the chain in each open store in which all rows were appended since it was opened."""
 
     def record(self, session: Session, revisions: Iterable[SourcedAnswer[R]], *, recorded_at: str) -> RecordedCount:
         """Append new revisions: one for each record whose content or payload differs from the last one read.
@@ -335,7 +338,10 @@ class Revisions(Generic[R]):
         return str(getattr(record, self._person))
 
     def faults(self, session: Session) -> Iterator[str]:
-        """Rows whose content does not have its hash, and rows that are missing."""
+        """Rows whose content does not have its hash, and rows that are missing; rows that were all appended since the
+        store was opened are not read again."""
+        if self._appended.get(session.connection().engine.pool) == self._end(session.connection()):
+            return
         table_name, previous, length = self._rows.name, "", 0
         revisions: dict[tuple[Any, ...], int] = {}
         guidelines = link_of_guidelines(session.connection())
@@ -374,16 +380,19 @@ class Revisions(Generic[R]):
     def _append(self, session: Session, lots: Iterable[ByColumn]) -> int:
         """Insert the rows after the existing ones, each with its link, as they are made; returns their number."""
         connection, ends, name = session.connection(), models.CHAIN_TABLE, self._rows.name
-        length, last = self._end(connection)
-        before = length
+        length, last = before = self._end(connection)
+        is_first = before == (0, "") and connection.execute(select(self._rows.c.id).limit(1)).first() is None
+        is_known = is_first or self._appended.get(connection.engine.pool) == before
         for columns in lots:
             links = [last := _link(last, parts) for parts in _parts_of_links(columns)]
             models.insert_columns(connection, self._rows, {**columns, "chain_sha256": links})
             length += len(links)
-        if length > before:
+        if length > before[0]:
             connection.execute(ends.delete().where(ends.c.name == name))
             connection.execute(ends.insert().values(name=name, length=length, last_sha256=last))
-        return length - before
+            if is_known:
+                self._appended[connection.engine.pool] = length, last
+        return length - before[0]
 
     def _end(self, connection: Connection) -> tuple[int, str]:
         """Number of rows recorded, and the last link."""
@@ -560,14 +569,19 @@ def progress_by_assessor(session: Session) -> dict[str, tuple[int, int]]:
     return {name: (assigned, done) for name, assigned, done in connection.execute(counts)}
 
 
-def plain_answers(session: Session, names: Sequence[str]) -> list[Sequence[Any]] | None:
+def plain_answers(
+    session: Session, names: Sequence[str], appended: ByColumn | None = None
+) -> list[Sequence[Any]] | None:
     """Columns of all judgements, by pair, assessor and occasion; None if one has revisions or flags, or was given
-    twice."""
+    twice. appended: the judgements as they were recorded, if there are no others."""
     judged = models.JUDGEMENT_TABLE.c
     is_special = (judged.revision > 1) | (cast(judged.flags, Text) != "[]")
     if session.connection().execute(select(judged.id).where(is_special).limit(1)).first():
         return None
-    columns = models.read_columns(session, select(*(judged[name] for name in names)))
+    if appended is None:
+        columns = models.read_columns(session, select(*(judged[name] for name in names)))
+    else:
+        columns = [_storable(appended[name]) for name in names]
     of_name = dict(zip(names, columns, strict=False))
     keys = list(zip(*(of_name.get(name, ()) for name in ("query_id", "doc_id", "assessor", "occasion")), strict=True))
     order = sorted(range(len(keys)), key=keys.__getitem__)
@@ -579,12 +593,12 @@ def plain_pairs(session: Session) -> Iterable[tuple[str, str, int, int, int]]:
     number of their judgements and the lowest and the highest grade."""
     planned, judged = models.ASSIGNMENT_TABLE.c, models.JUDGEMENT_TABLE.c
     pair = judged.query_id, judged.doc_id
-    team = select(planned.query_id, planned.doc_id, func.count().label("size"))
-    of_pair = team.group_by(planned.query_id, planned.doc_id).subquery().c
+    team = models.ASSIGNMENT_TABLE.alias()
+    of_pair = (team.c[name] == judged[name] for name in ("query_id", "doc_id"))
     is_assigned = and_(*(judged[name] == planned[name] for name in ("query_id", "doc_id", "assessor", "occasion")))
     is_plain = _counts() & judged.grade.is_not(None) & (judged.revision == 1) & (judged.occasion == 1)
     counts = (
-        of_pair.size,
+        select(func.count()).select_from(team).where(*of_pair).scalar_subquery(),
         func.count(planned.assessor),
         func.count(judged.assessor.distinct()),
         func.sum(case((is_plain, 1), else_=0)),
@@ -592,8 +606,7 @@ def plain_pairs(session: Session) -> Iterable[tuple[str, str, int, int, int]]:
     statement = (
         select(*pair, func.count(), func.min(judged.grade), func.max(judged.grade))
         .join(models.ASSIGNMENT_TABLE, is_assigned, isouter=True)
-        .join(of_pair.size.table, (of_pair.query_id == judged.query_id) & (of_pair.doc_id == judged.doc_id))
-        .group_by(*pair, of_pair.size)
+        .group_by(*pair)
         .having(*(func.count() == count for count in counts))
     )
     return models.read_rows(session, statement)

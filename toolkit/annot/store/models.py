@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, starmap
+from itertools import chain, islice, starmap
 from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args, get_origin, get_type_hints
@@ -69,8 +69,12 @@ class ReadingSession:
 
 AT_ONCE = 5_000
 """Rows in one statement; under every database's limit on parameters."""
+FETCHED = 200
+"""Rows fetched at once: so few that their values are still in the processor's cache when they go to their columns."""
 MANY = 100
 """Rows from which values that all have are part of the statement."""
+IN_STATEMENT = 25
+"""Rows that SQLite inserts by one statement: each statement has a start and an end."""
 UNKNOWN = {
     "query": ("query", "`annot query list` shows the queries"),
     "assessor": ("assessor", "add them with `annot assessor add`"),
@@ -322,9 +326,9 @@ def read_columns(session: Session, statement: sa.Select[Any], *, shared: bool = 
     with connection.execute(statement) as result:
         described = list(zip(statement.selected_columns, result.cursor.description, strict=True))
         values: list[list[Any]] = [[] for _ in described]
-        while lot := result.cursor.fetchmany(AT_ONCE):
-            for (column, _), of_column, of_lot in zip(described, values, zip(*lot, strict=True), strict=True):
-                is_text = shared and isinstance(column.type, sa.String)
+        of_texts = [shared and isinstance(column.type, sa.String) for column, _ in described]
+        while lot := result.cursor.fetchmany(FETCHED):
+            for is_text, of_column, of_lot in zip(of_texts, values, zip(*lot, strict=True), strict=True):
                 of_column += map(texts.setdefault, of_lot, of_lot) if is_text else of_lot
     # Without a row there is no column either.
     for (column, (_, code, *_)), of_column in zip(described, values, strict=True) if values[0] else ():
@@ -406,7 +410,12 @@ def insert_columns(
         copy_rows(connection, table.name, [*columns], rows)
         return
     quoted = ", ".join(f'"{name}"' for name in columns)
-    connection.exec_driver_sql(f'INSERT INTO "{table.name}" ({quoted}) VALUES ({", ".join(marks)})', rows)
+    whole = len(rows) // IN_STATEMENT * IN_STATEMENT
+    for size, some in ((IN_STATEMENT, rows[:whole]), (1, rows[whole:])):
+        if some:
+            lots = [(*chain.from_iterable(some[start : start + size]),) for start in range(0, len(some), size)]
+            of_rows = ", ".join([f"({', '.join(marks)})"] * size)
+            connection.exec_driver_sql(f'INSERT INTO "{table.name}" ({quoted}) VALUES {of_rows}', lots)
 
 
 def _literal(values: Sequence[Any]) -> str | None:

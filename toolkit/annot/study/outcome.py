@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -151,7 +151,7 @@ def planned_judgements(
     per_pair: judgements that each pair is to have; None if the plan was imported. accepted: pairs that may have fewer,
     but at least one.
     """
-    answered = [_key(answer) for answer in answers if answer.counts]
+    answered = list(map(_key, [answer for answer in answers if answer.counts]))
     last = {
         (*entry.pair, entry.assessor): entry.occasion
         for entry in returned
@@ -218,13 +218,17 @@ def settle(
     agreed when all its assessors gave the same grade; it is in dispute when grades differ or someone could not judge.
     contested: pairs that are in dispute although their grades are equal, by the lead's word.
     """
-    by_pair = grouped(((row.query_id, row.doc_id), row) for row in judgements if row.counts)
+    by_pair: defaultdict[Pair, list[Judgement]] = defaultdict(list)
+    for row in judgements:
+        pair = row.query_id, row.doc_id
+        if row.counts and row.assessor in planned.get(pair, ()):
+            by_pair[pair].append(row)
     agreed: list[Decision] = []
     disputed: list[Dispute] = []
-    for pair, team in sorted(planned.items()):
+    for pair in sorted(planned):
         if pair in unfinished:
             continue
-        current = [judgement for judgement in by_pair[pair] if judgement.assessor in team]
+        current = by_pair[pair]
         grade, *others = [judgement.grade for judgement in current]
         if grade is None or pair in contested or others.count(grade) < len(others):
             disputed.append(tuple(sorted(current, key=attrgetter("assessor"))))

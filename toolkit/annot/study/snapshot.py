@@ -14,7 +14,7 @@ from annot.base.errors import InputError, MissingInput
 from annot.base.names import StudyVocabulary, check_name, counted, sha256_of, without_ids
 from annot.base.records import Assessor, Assignment, Judgement, Pool, Qrel, Query, Source, Topic
 from annot.formats import trec
-from annot.formats.input_files import json_lines, table_lines
+from annot.formats.input_files import ByColumn, json_lines, table_lines
 from annot.formats.judgements_file import OF_JUDGEMENT, decided
 from annot.labelstudio.studio_records import Payload
 from annot.store import answers as store_answers
@@ -304,11 +304,14 @@ def export_judgements(ws: Workspace, outcome: Outcome) -> None:
     write_file(ws.exports / JUDGEMENTS_FILE, json_lines(lines))
 
 
-def export_imported(ws: Workspace) -> None:
-    """Write the file of `export_judgements` after an import: as a table, unless an answer took the place of another."""
+def export_imported(ws: Workspace, judged: ByColumn | None) -> None:
+    """Write the file of `export_judgements` after an import: as a table, unless an answer took the place of another.
+
+    judged: columns of all judgements on record; None reads them.
+    """
     with ws.reading() as session:
         notes = store_answers.read_returned(session), texts_of(session), _numbers(session)
-        columns = None if any(notes) else store_answers.plain_answers(session, EXPORTED)
+        columns = None if any(notes) else store_answers.plain_answers(session, EXPORTED, judged)
     if columns is None:
         export_judgements(ws, ws.read(outcome_of, ws.settings))
     else:

@@ -421,7 +421,7 @@ def _updated(settings: Settings, section: str, values: Mapping[str, Any]) -> Set
     return settings.model_copy(update=named)
 
 
-def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
+def write_file(path: Path, content: str | bytes | bytearray, *, private: bool = False) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new one, never a part.
 
     A file that already has this content stays unchanged. private: its owner alone can read it.

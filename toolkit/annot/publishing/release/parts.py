@@ -53,7 +53,7 @@ def protocol_of(study: Snapshot) -> dict[str, str]:
         files[in_language("screen", language).replace("/", "-") + ".xml"] = (
             json.loads(screen.body)["config"] if screen else guidelines.screen(study.ws, "judge", words)
         )
-    return {**files, **_earlier(study), "plan.jsonl": plan_lines(study.assignments)}
+    return {**files, **_earlier(study), "plan.jsonl": plan_lines(study.assignments).decode()}
 
 
 def _judged_in(part: str, subject: str) -> str | None:
