@@ -55,13 +55,6 @@ def test_pairs_are_agreed_disputed_or_incomplete() -> None:
     assert progress.unfinished == {("q", "flagged"), ("q", "half")}
 
 
-def test_two_who_could_not_judge_are_a_dispute_not_an_agreement() -> None:
-    both = [judgement("same", name, None, cannot_judge="no abstract") for name in ("a1", "a2")]
-    _, agreed, disputed = sorted_out({("q", "same"): ("a1", "a2")}, both)
-    assert not agreed
-    assert len(disputed) == 1
-
-
 def test_a_judgement_from_outside_the_plan_does_not_count() -> None:
     given = [judgement("same", name, 1) for name in ("a1", "a3")]
     progress, agreed, _disputed = sorted_out({("q", "same"): ("a1", "a2")}, given)

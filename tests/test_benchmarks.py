@@ -45,11 +45,7 @@ def scores_computed_once() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", MEASUREMENTS)
 def test_a_measurement_runs_at_its_smallest_size_and_says_first_how_long_it_takes(
-    name: str,
-    shared: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    name: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script = importlib.import_module(name)
     places = {"CRANFIELD": shared / "cranfield", "CSFCUBE": shared / "csfcube", "FOLDER": tmp_path / "folder"}

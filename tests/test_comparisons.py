@@ -40,7 +40,7 @@ def variants_beside_two_others(rng: np.random.Generator) -> dict[str, np.ndarray
     return variants | {f"other{at}": engine + rng.normal(0, 0.3, (20, 1)) + np.zeros(2) for at in range(2)}
 
 
-@pytest.mark.parametrize(("planted", "studies"), [(alike, 300), (variants_beside_two_others, 100)])
+@pytest.mark.parametrize(("planted", "studies"), [(alike, 150), (variants_beside_two_others, 60)])
 def test_noise_stays_silent_at_the_stated_rate(planted, studies: int) -> None:
     """At most 5% of studies name any difference; three standard errors above that are allowed here."""
     rng = np.random.default_rng(11)

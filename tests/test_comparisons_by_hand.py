@@ -102,7 +102,6 @@ def test_the_mean_is_that_of_the_folds_means() -> None:
 
 
 def test_six_papers_are_the_fewest_on_which_a_difference_can_hold() -> None:
-    assert FEWEST_PAPERS == 6
     assert 2.0 ** (1 - FEWEST_PAPERS) <= 0.05 < 2.0 ** (2 - FEWEST_PAPERS)
 
 
@@ -115,18 +114,6 @@ def test_of_five_papers_a_run_may_be_behind_and_another_as_good() -> None:
     assert (verdict.best, verdict.worse, verdict.behind, verdict.as_good) == ("best", (), ("behind",), ("even",))
     assert verdict.detectable is None
     assert verdict.pairs == 3
-
-
-def test_only_runs_beside_the_best_are_named() -> None:
-    """Three runs far apart on six papers, two of them and the last hold."""
-    runs = {"a": BASE, "b": BASE - LEAD, "c": BASE - 2 * LEAD - np.array([0.0, 0.01, 0.0, 0.02, 0.0, 0.01])}
-    found, verdict = compared(runs)
-    assert [(one.run_a, one.run_b, one.holds) for one in found] == [
-        ("a", "b", True),
-        ("a", "c", True),
-        ("b", "c", True),
-    ]
-    assert verdict.worse == ("b", "c")
 
 
 @pytest.mark.parametrize("papers", [1, 2, 5])
@@ -156,13 +143,3 @@ def test_the_interval_of_an_effect_has_as_much_of_the_noncentral_t_in_either_tai
     assert stats.nct.sf(t, n - 1, found.low * math.sqrt(n)) == pytest.approx(0.05, abs=1e-6)
     assert stats.nct.cdf(t, n - 1, found.high * math.sqrt(n)) == pytest.approx(0.05, abs=1e-6)
     assert found.low < effect < found.high
-
-
-def test_the_interval_of_an_effect_holds_it_in_95_of_100_studies() -> None:
-    """Normal differences of 6 and of 25 topics, with no effect and with a large one."""
-    rng = np.random.default_rng(3)
-    for n, true in ((6, 0.0), (6, 1.5), (25, 0.8)):
-        studies = true + rng.standard_normal((4000, n))
-        effects = studies.mean(axis=1) / studies.std(axis=1, ddof=1)
-        ends = [effect_interval(effect, n, level=0.95, unit="query") for effect in effects.tolist()]
-        assert np.mean([one.low <= true <= one.high for one in ends]) == pytest.approx(0.95, abs=0.011)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from annot.base.records import Paper
 from annot.base.settings import CorpusSettings
-from annot.corpus.corpus_filters import SETTING_OF, Rejection, Tally, marks_of, rejection
+from annot.corpus.corpus_filters import Rejection, Tally, marks_of, rejection
 from annot.formats.cleaning import normalised_title
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,17 +60,10 @@ def test_a_passage_shares_its_title_with_its_document_and_counts_as_another_with
     first, second = (Paper(name, "On Bees", (FOUR,) * 3, part_of="d1") for name in ("d1-1", "d1-2"))
     moved = Paper("d1-1", "On Bees", (FOUR,) * 3, part_of="d9")
     assert kept_of([first, second, first, moved, paper("p3", "On Bees")], tally) == [
-        *(first, second, paper("p3", "On Bees")),
+        *(first, second, paper("p3", "On Bees"))
     ]
     assert tally.same_title == []
     assert tally.rejected == {Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}
-
-
-def test_every_reason_that_a_setting_gives_names_it() -> None:
-    assert {reason for reason in Rejection if reason not in SETTING_OF} == {
-        *(Rejection.DUPLICATE_ID, Rejection.DIFFERING_ID, Rejection.SAME_PAPER, Rejection.NO_ABSTRACT),
-    }
-    assert set(SETTING_OF.values()) == CorpusSettings.model_fields.keys() - {"ids", "may_leave_this_machine"}
 
 
 def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -> None:
@@ -87,21 +80,6 @@ def test_the_first_good_paper_of_an_id_is_kept_and_the_others_are_told_apart() -
     assert (tally.read, tally.kept) == (5, 2)
     assert tally.rejected == {Rejection.FEW_SENTENCES: 1, Rejection.DUPLICATE_ID: 1, Rejection.DIFFERING_ID: 1}
     assert tally.differing == ["p1"]
-    assert tally.same_title == []
-
-
-def test_papers_of_an_earlier_corpus_are_remembered_without_being_counted() -> None:
-    tally = Tally()
-    tally.remember(marks_of([paper("p1", "Deep Parsing")], None))
-    kept = kept_of([paper("p1", "Deep Parsing"), paper("p2", "Deep Parsing")], tally)
-    assert [p.paper_id for p in kept] == ["p2"]
-    assert (tally.read, tally.kept, tally.rejected) == (2, 1, {Rejection.DUPLICATE_ID: 1})
-    assert tally.same_title == [("p1", "p2")]
-
-
-def test_titles_without_letters_and_digits_are_not_taken_for_the_same() -> None:
-    tally = Tally()
-    kept_of([paper("p1", "???"), paper("p2", "...")], tally)
     assert tally.same_title == []
 
 

@@ -7,19 +7,12 @@ from annot.base.errors import InputError
 from annot.base.records import Draw, Pool, PoolEntry, ScoredDoc
 from annot.pools.drawn_pools import facts_of
 from annot.pools.frozen_rankings import join_rankings, lines_of, rankings_manifest, write_rankings
-from annot.pools.pool_design import DesignOverrides, PoolDesign, apply_overrides, usual_design
+from annot.pools.pool_design import DesignOverrides, PoolDesign, apply_overrides
 from annot.steps.setup import init
 from annot.study.workspace import Workspace, read_manifest
 
 COMMON = PoolDesign("round-robin", 5, 50, 13, ("abs_tfidf", "title_tfidf"), ("specter",))
 OTHER = PoolDesign("blocks", 9, 90, 7, ("abs_tfidf",), ())
-
-
-@pytest.mark.parametrize("rare", ["a", "b", "c"])
-def test_the_usual_design_is_that_of_most_pools(rare: str) -> None:
-    designs = {name: OTHER if name == rare else COMMON for name in ("a", "b", "c")}
-    assert usual_design(designs) == COMMON
-    assert usual_design({}) is None
 
 
 def test_methods_that_are_named_leave_out_on_record_what_was_left_out() -> None:

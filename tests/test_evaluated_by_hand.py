@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.base.records import Qrel, ScoredDoc
+from annot.base.stats.inference import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import (
     CHANCE,
@@ -15,7 +16,9 @@ from annot.measuring.evaluation.evaluated import (
     PLAIN,
     TEST,
     TEST_FOLD,
+    TOGETHER,
     EvaluatedRuns,
+    RunMeasures,
     _Figures,
     average_of,
     in_test_folds,
@@ -119,19 +122,6 @@ QRELS = [
 RUN = {one.query_id: docs("d1", "d2") for one in QRELS}
 
 
-def test_a_line_of_chance_is_not_above_chance_and_of_one_run() -> None:
-    found = evaluated_runs(
-        {"run": RUN}, QRELS, [Judgement(one.query_id, one.doc_id, "a1", one.relevance) for one in QRELS]
-    )
-    others = [line for line in found.lines if line.run == CHANCE] + list(found.ceiling)
-    assert len(others) == 6
-    assert not any(line.above_chance for line in others)
-    assert {line.runs for line in (*others, *found.lines)} == {1}
-    assert {line.over_chance for line in others} == {None}
-    assert found.comparisons == found.verdicts == ()
-    assert not found.several
-
-
 def test_runs_are_compared_on_the_first_measure_that_is_asked_for() -> None:
     for measures in (("P@1",), ("P@1", "AP")):
         found = evaluated_runs(
@@ -164,27 +154,6 @@ def test_a_development_fold_has_to_be_on_record() -> None:
     with pytest.raises(InputError, match="m: no query is in a development fold on record") as caught:
         evaluated_runs({"run": RUN}, QRELS, average="dev")
     assert "annot query folds" in str(caught.value.hint)
-
-
-def test_what_a_run_leaves_out_and_adds_is_told() -> None:
-    run = {"p0-m": docs("d1", "new", "new2"), "p1-m": docs("d2"), "p9-m": docs("d1"), "p2-m": docs("d2", "d1")}
-    found = evaluated_runs({"run": run}, [*QRELS, Qrel("p3-m", "d1", 0)])
-    assert found.notes == (
-        "run: leaves out 3 judged documents",
-        "run: ranks 2 unjudged documents; unjudged counts as not relevant",
-        "run: ranks no documents for p3-m, so its score there is 0",
-        "no document is relevant for p3-m",
-        "run: 1 query of the run is not in this study",
-    )
-
-
-def test_of_many_queries_a_note_begins_with_their_number() -> None:
-    qrels = [Qrel(f"p{at}-m", "d1", 0) for at in range(7)]
-    some = evaluated_runs({"run": {"p0-m": docs("d1"), "p1-m": docs("d1")}}, qrels)
-    names = [f"p{at}-m" for at in range(7)]
-    assert some.notes[-1] == f"run: ranks no documents for {', '.join(names[2:])}, so its score there is 0"
-    one = evaluated_runs({"run": {"p0-m": docs("d1")}}, qrels)
-    assert one.notes[-1] == f"run: ranks no documents for 6 queries, so its score there is 0: {', '.join(names[1:])}"
 
 
 def test_a_list_of_names_is_told_once_for_all_runs_that_share_it() -> None:
@@ -360,3 +329,97 @@ def test_a_list_of_which_a_fifth_is_no_document_is_named_because_its_measure_is_
     assert [note for note in found.notes if "NDCG%20" in note] == [
         "NDCG%20 is 0 for p1-m, where 20% of the list is less than one document"
     ]
+
+
+# Papers and chance
+
+FIRST_RELEVANT = {
+    "p1-background": 1,
+    "p1-method": 2,
+    "p2-background": 4,
+    "p2-method": 5,
+    "p3-method": 1,
+    "p4-method": 2,
+}
+"""The rank of each query's first relevant document."""
+RELEVANT = {"p1-background": 1, "p1-method": 3, "p2-background": 2, "p2-method": 4, "p3-method": 4, "p4-method": 2}
+"""How many of each query's eight documents are relevant; the others follow the first."""
+
+
+def evaluated(*query_ids: str) -> EvaluatedRuns:
+    """The queries, each with a list of eight documents in order of their numbers."""
+    documents = [f"d{rank}" for rank in range(1, 9)]
+    qrels = [
+        Qrel(query_id, doc_id, 3 * (first <= rank < first + RELEVANT[query_id]))
+        for query_id in query_ids
+        for first in [FIRST_RELEVANT[query_id]]
+        for rank, doc_id in enumerate(documents, start=1)
+    ]
+    run = {name: tuple(ScoredDoc(doc_id, -float(at)) for at, doc_id in enumerate(documents)) for name in query_ids}
+    return evaluated_runs({"in order": run}, qrels)
+
+
+def line_of(found: EvaluatedRuns, facet: str, run: str) -> RunMeasures:
+    (of_facet,) = [one for one in found.lines if (one.facet, one.run) == (facet, run)]
+    return of_facet
+
+
+@pytest.mark.parametrize("run", ["in order", CHANCE])
+def test_intervals_are_over_whole_papers_with_all_their_facets(run: str) -> None:
+    """Six queries of four papers: the papers are the units, and one with more queries weighs more."""
+    found = evaluated(*RELEVANT)
+    # P@20 of eight documents is the same in every order: the relevant ones out of 20.
+    together = line_of(found, TOGETHER, run)
+    assert together.values["P@20"] == pytest.approx((1 + 3 + 2 + 4 + 4 + 2) / 6 / 20, abs=1e-9)
+    sums, sizes = np.array([[1 + 3], [2 + 4], [4], [2]]) / 20, np.array([[2.0], [2.0], [1.0], [1.0]])
+    # The best order has all relevant documents among the first 20, of which no query has more than 4.
+    together_reach = Reach(4 / 20, (1 + 1 / 3 + 1 / 2 + 1 / 4 + 1 / 4 + 1 / 2) / 6)
+    by_paper = interval_of_mean(sums, sizes, together_reach, level=0.95, unit="query paper")
+    of_method = interval_of_mean(
+        np.array([[3], [4], [4], [2]]) / 20,
+        np.ones((4, 1)),
+        Reach(4 / 20, (1 / 3 + 1 / 4 + 1 / 4 + 1 / 2) / 4),
+        level=0.95,
+        unit="query paper",
+    )
+    for facet, expected in ((TOGETHER, by_paper), ("method", of_method)):
+        interval = line_of(found, facet, run).intervals["P@20"]
+        assert isinstance(interval, Interval)
+        assert isinstance(expected, Interval)
+        assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_the_chance_line_of_a_facet_is_that_of_its_own_queries() -> None:
+    """Chance is what a random order reaches: of 8 documents with R relevant, an R-precision of R / 8."""
+    found = evaluated("p1-background", "p1-method", "p2-background", "p2-method", "p3-method")
+    by_facet = {facet: line_of(found, facet, CHANCE) for facet in ("background", "method", TOGETHER)}
+    expected = {"background": (1 + 2) / 2, "method": (3 + 4 + 4) / 3, TOGETHER: (1 + 3 + 2 + 4 + 4) / 5}
+    assert {facet: one.values["P@20"] for facet, one in by_facet.items()} == pytest.approx(
+        {facet: mean / 20 for facet, mean in expected.items()}, abs=1e-9
+    )
+    assert {facet: one.values["Rprec"] for facet, one in by_facet.items()} == pytest.approx(
+        {facet: mean / 8 for facet, mean in expected.items()}, abs=1e-9
+    )
+    assert {facet: one.queries for facet, one in by_facet.items()} == {"background": 2, "method": 3, TOGETHER: 5}
+
+
+BAD = {one.query_id: docs("d2", "d1") for one in QRELS}
+
+
+@pytest.mark.parametrize(("facets", "lines"), [("m", {"m"}), ("mr", {"m", "r", TOGETHER})])
+def test_facets_are_put_together_where_there_are_two(facets: str, lines: set[str]) -> None:
+    qrels = [one for one in QRELS if one.query_id[-1] in facets]
+    found = evaluated_runs({"run": RUN}, qrels)
+    assert {line.facet for line in found.lines} == lines
+
+
+def test_a_system_of_two_runs_has_their_mean_and_their_spread() -> None:
+    found = evaluated_runs({"one": RUN, "two": BAD}, QRELS, systems={"one": "system", "two": "system"})
+    (line,) = [line for line in found.lines if line.facet == "m" and line.run != CHANCE]
+    assert (line.run, line.runs) == ("system", 2)
+    # The relevant document first or second.
+    assert line.values["AP"] == pytest.approx(0.75)
+    assert line.spread["AP"] == pytest.approx(np.std([1.0, 0.5], ddof=1))
+    alone = evaluated_runs({"one": RUN}, QRELS).lines
+    assert {line.runs for line in alone} == {1}
+    assert not any(line.spread for line in alone)

@@ -16,7 +16,6 @@ from annot.measuring.forecast.hours import (
     End,
     Rules,
     Speed,
-    ages_of,
     cost_of,
     days_left,
     drawn_hours,
@@ -25,12 +24,10 @@ from annot.measuring.forecast.hours import (
     hours_for,
     kept_times,
     pair_time,
-    predicted,
     seconds_of,
     set_speed,
     settling_of,
     speed_of,
-    tails,
     times,
 )
 
@@ -177,11 +174,6 @@ def test_costs_are_hours_at_their_rate() -> None:
     assert cost_of(hours, no_rate).value == Undefined("no hourly rate is set")
 
 
-def test_the_middle_share_of_draws_is_between_equal_tails() -> None:
-    assert tails(0.9) == pytest.approx((0.05, 0.95))
-    assert predicted(np.arange(101.0), 0.9) == Interval(pytest.approx(5.0), pytest.approx(95.0), 0.9, "prediction")
-
-
 def test_disputes_cost_what_is_set_or_what_was_learnt() -> None:
     assert known(settling_of([], seconds=90.0, fence=3.0)).hours({WHO: 80}) == pytest.approx(2.0)
     assert settling_of([judged("q", 1, None)], seconds=None, fence=3.0) is NOT_KNOWN
@@ -224,11 +216,6 @@ def test_draws_of_disputes_follow_how_many_there_will_be() -> None:
 
 
 # Days
-
-
-def test_ages_are_days_and_none_is_negative() -> None:
-    given = [*dated(0.5, 2.0, -1.0), judged("q", 9, 10.0)]
-    assert ages_of(given, NOW).tolist() == [pytest.approx(0.5), pytest.approx(2.0), 0.0]
 
 
 def test_the_pace_counts_whole_days_back_to_the_first_judgement() -> None:
@@ -325,17 +312,3 @@ def test_a_pace_of_less_than_a_week_comes_with_a_note(oldest: float, window: int
         [judged("q", 1, 9.0, ago=oldest), judged("q", 2, 9.0, "a2", ago=0.5)], {"a1": 1}, now=NOW, rules=rules
     )
     assert any("less than a week" in note for note in found.notes) == short
-
-
-def test_who_has_judged_and_is_not_named_has_none_left() -> None:
-    found = forecast(dated(9.0), {"a2": 3}, now=NOW, rules=RULES)
-    assert [(one.assessor, one.judged, one.remaining) for one in found.assessors] == [("a1", 1, 0), ("a2", 0, 3)]
-    assert found.remaining == 3
-
-
-def test_the_notes_name_who_is_taken_to_be_as_fast_as_the_others() -> None:
-    found = forecast(dated(9.0), {"a3": 1, "a2": 2, "a4": 0}, now=NOW, rules=RULES)
-    assert found.notes == ("a2, a3: no times yet; assumed to be as fast as the others on average",)
-    untimed = forecast([judged("q", 1, None, ago=9.0)], {"a2": 1}, now=NOW, rules=RULES)
-    assert untimed.notes == ()
-    assert forecast([], {"a2": 1}, now=NOW, rules=RULES).notes == ()

@@ -6,20 +6,11 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 import pytrec_eval
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, ranked
-from annot.measuring.evaluation.measures import (
-    CONVENTIONS,
-    MEASURES,
-    JudgedWhole,
-    MeasureSelection,
-    columns,
-    conventions_for,
-    mean_over_folds,
-)
+from annot.measuring.evaluation.measures import CONVENTIONS, MEASURES, conventions_for, mean_over_folds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measured_runs import evaluate
@@ -149,9 +140,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize(
-    "scores", [(1, 1, 1, 1, 1), (3, 2, 2, 1, 1), (2, 2, 2, 1, 0), (5, 4, 3, 2, 1), (1, 1, 0, 0, 0)]
-)
+@pytest.mark.parametrize("scores", [(1, 1, 1, 1, 1), (3, 2, 2, 1, 1), (5, 4, 3, 2, 1)])
 def test_the_expected_value_under_ties_is_the_mean_over_all_orders_of_what_ties(
     convention: str, scores: tuple[int, ...]
 ) -> None:
@@ -204,41 +193,3 @@ def test_unknown_convention_and_empty_qrels_are_refused() -> None:
         evaluate({}, qrels_of(3), convention="beir", relevant_from=2, ties="order")
     with pytest.raises(InputError, match="the qrels are empty"):
         evaluate({}, [], convention="trec", relevant_from=2, ties="order")
-
-
-def chance_of_pool(qrels: list[Qrel], convention: str) -> dict[str, float]:
-    """A random order of all that is judged."""
-    cut = ("1-method", len(qrels))
-    documents = {"1-method": [qrel.doc_id for qrel in qrels]}
-    asked = MeasureSelection(convention, columns(convention), 2)
-    return JudgedWhole(tuple(qrels), ()).chance(documents, [cut], asked)[cut]
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.parametrize("grades", [(3, 0, 2, 0, 1), (0, 0, 1, 0, 0), (2, 2, 3), (3,), (0, 0, 2, 3, 0, 1)])
-def test_chance_is_the_mean_over_all_orders(convention: str, grades: tuple[int, ...]) -> None:
-    qrels = qrels_of(*grades)
-    orders = list(itertools.permutations([qrel.doc_id for qrel in qrels]))
-    every = [
-        evaluate({"1-method": in_order(order)}, qrels, convention=convention, relevant_from=2, ties="order").mean
-        for order in orders
-    ]
-    expected = {name: math.fsum(one[name] for one in every) / len(every) for name in MEASURES[convention]}
-    assert chance_of_pool(qrels, convention) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_chance_of_a_whole_pool_is_where_random_orders_lie(convention: str) -> None:
-    """60 documents, cut-offs within the list: the mean of 1,000 random orders lies within four standard errors."""
-    rng = np.random.default_rng(3)
-    qrels = qrels_of(*rng.choice([0, 1, 2, 3], size=60, p=[0.6, 0.2, 0.15, 0.05]).tolist())
-    run = {}
-    for at in range(1000):
-        run[f"{at}"] = in_order(rng.permutation([qrel.doc_id for qrel in qrels]).tolist())
-    copies = [Qrel(query_id, qrel.doc_id, qrel.relevance) for query_id in run for qrel in qrels]
-    every = evaluate(run, copies, convention=convention, relevant_from=2, ties="order").queries
-    floor = chance_of_pool(qrels, convention)
-    assert list(floor) == list(MEASURES[convention])
-    for name, expected in floor.items():
-        values = np.array([one.values[name] for one in every])
-        assert abs(values.mean() - expected) < 4 * values.std() / math.sqrt(1000), name

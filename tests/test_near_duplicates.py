@@ -12,12 +12,7 @@ import pytest
 from annot.base.records import Paper
 from annot.base.settings import Settings
 from annot.corpus.corpus_facts import write_corpus_manifest
-from annot.corpus.corpus_filters import (
-    candidates,
-    passed_over,
-    shingles,
-    sketch,
-)
+from annot.corpus.corpus_filters import passed_over, shingles
 from annot.formats.cleaning import normalised_title
 from annot.formats.paper_records import read_papers
 from annot.pools.admission import near_duplicates
@@ -124,26 +119,6 @@ def test_planted_near_duplicates_are_found_whatever_their_title(tmp_path: Path, 
     made = {paper.paper_id for paper in (*planted, *shortened)}
     without = {tuple(name for name in group if name not in made) for group in found}
     assert {group for group in without if len(group) > 1} == before
-
-
-def test_two_thousand_texts_on_the_same_topic_are_no_near_duplicates(tmp_path: Path) -> None:
-    """The null at scale: drawn from 300 words, under fifty titles."""
-    rng = random.Random(9)
-    words = [f"word{at}" for at in range(300)]
-    corpus = [
-        Paper(f"p{at}", f"Title {at % 50}", tuple(" ".join(rng.choices(words, k=20)) for _ in range(6)))
-        for at in range(2_000)
-    ]
-    assert groups_of(study(tmp_path / "study", corpus)) == set()
-
-
-def test_papers_without_words_have_no_sketch_and_are_nobodys_candidates() -> None:
-    hashes, bounds = shingles(pyarrow.array([[], [""], ["a b"], ["..."]], pyarrow.list_(pyarrow.string())))
-    bands = sketch(hashes, bounds)
-    assert not bands.any()
-    from annot.corpus.corpus_filters import Sketches
-
-    assert len(candidates([Sketches(numpy.zeros(4, numpy.uint64), bands, numpy.zeros(4, bool))])) == 0
 
 
 def test_what_is_found_is_kept_by_the_hash_of_the_corpus(tmp_path: Path) -> None:

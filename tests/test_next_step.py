@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from annot.judging.next_step import OF_THE_WAY, WAY, Facts, Rule, next_step, rule_of
+from annot.judging.next_step import WAY, Facts, Rule, next_step, rule_of
 
 PEOPLE = {"a1": 20, "a2": 18}
 NEW = Facts()
@@ -110,17 +110,6 @@ def test_people_and_numbers_are_named() -> None:
     )
     assert next_step(QUERIED._replace(pooled=3)).why == "1 query without a pool"
     assert next_step(JUDGED._replace(runs=True)).why.startswith("nothing is left to do")
-
-
-def test_a_study_of_one_query_needs_one_pool() -> None:
-    assert next_step(Facts(papers=True, queries=1)).why == "1 query without a pool"
-
-
-def test_the_commands_of_the_way_are_known_with_and_without_their_verb() -> None:
-    named = {"corpus", "corpus add", "facets", "query choose", "push", "push adjudication", "push training", "backup"}
-    assert named <= OF_THE_WAY
-    assert not any(name.startswith(("annot", "add", "sample")) for name in OF_THE_WAY)
-    assert not any({"FILE", "--grow"} & {*name.split()} for name in OF_THE_WAY)
 
 
 def drawn(chance: random.Random) -> Facts:

@@ -110,28 +110,3 @@ def test_an_installed_wheel_runs_the_examples_of_the_readme_and_of_the_page_for_
         command = [str(annot.parent / "python"), "-W", "error", "-c", code]
         done = subprocess.run(command, cwd=tmp_path, env=OUTSIDE, capture_output=True, text=True, check=False)
         assert done.returncode == 0, code + done.stderr
-
-
-def test_the_set_up_is_quiet_and_finds_templates_and_guidelines(tmp_path: Path) -> None:
-    """The Makefile's own commands, less what the project depends on: that would be fetched for nothing."""
-    stamp = tmp_path / "venv" / ".ready"
-    variables = [f"PYTHON={sys.executable}", f"VENV={stamp.parent}"]
-    planned = ["make", "--no-print-directory", "--dry-run", *variables, str(stamp)]
-    recipe = subprocess.run(planned, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
-    without, changed = re.subn(r"--editable '\.\[dev\]'", "--no-deps --editable .", recipe)
-    assert changed == 1
-    done = subprocess.run(["sh", "-ec", without], cwd=CHECKOUT, env=OUTSIDE, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert not re.search("Editable installation|is absent from", done.stdout + done.stderr)
-    look = (
-        "from importlib.resources import files\n"
-        "for package in ('annot.templates', 'annot.study.guideline_pages'):\n"
-        "    print(*sorted(path.name for path in files(package).iterdir()))\n"
-    )
-    # A folder of our name where a person works is not taken for the package.
-    (tmp_path / "annot").mkdir()
-    python = [str(stamp.parent / "bin" / "python"), "-c", look]
-    found = subprocess.run(python, cwd=tmp_path, env=OUTSIDE, capture_output=True, text=True, check=True).stdout
-    templates, guidelines = found.splitlines()
-    assert "annot.toml.j2" in templates.split()
-    assert "method.md" in guidelines.split()

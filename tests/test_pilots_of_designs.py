@@ -12,12 +12,9 @@ from annot.measuring.forecast.design import (
     PilotRedraw,
     _estimate,
     _future_interval,
-    _shares,
     _too_few,
     labour_of,
     own_share,
-    papers_by_number,
-    pool_size,
     redrawn,
 )
 
@@ -105,11 +102,6 @@ def test_why_there_is_no_interval_goes_before_the_draws() -> None:
     assert isinstance(_estimate(1.0, None, draws, 0.5).interval, Interval)
 
 
-def test_pools_and_shares() -> None:
-    assert pool_size(methods=7, per_method=13, cited=20) == 111
-    assert _shares(np.array([[1, 3], [2, 0]])).tolist() == [[0.25, 0.75], [1.0, 0.0]]
-
-
 def of(paper: list[int], mean: list[float], papers: list[float], scale: float) -> PilotRedraw:
     return PilotRedraw(np.array(paper), np.array(mean), np.array(papers), scale)
 
@@ -135,12 +127,6 @@ def test_what_queries_differ_by_is_less_the_chance_of_drawing_pairs(tables: list
     assert own_share(np.array(tables)) == pytest.approx(share)
 
 
-def test_papers_have_numbers_in_the_order_of_their_queries() -> None:
-    papers = {"q1": "p9", "q2": "p1", "q3": "p9"}
-    assert papers_by_number(["q1", "q2", "q3"], papers).tolist() == [0, 1, 0]
-    assert papers_by_number(["q1", "q2", "q3"], None).tolist() == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("paper", "scale"), [([0, 0], 1.0), ([0, 1, 1], math.sqrt(2 / 1)), ([0, 1, 2], math.sqrt(3 / 2))]
 )
@@ -149,13 +135,6 @@ def test_a_pilot_of_fewer_than_four_papers_is_taken_at_its_word(paper: list[int]
     assert found.mean.tolist() == [pytest.approx(1 / len(paper))] * len(paper)
     assert found.papers.tolist() == [pytest.approx(1 / (max(paper) + 1))] * (max(paper) + 1)
     assert found.scale == pytest.approx(scale)
-
-
-def test_from_four_papers_on_a_pilot_is_drawn() -> None:
-    one, other = (redrawn(np.arange(4), np.random.default_rng(seed)) for seed in (1, 2))
-    assert one.papers.tolist() != other.papers.tolist()
-    assert one.mean.sum() == pytest.approx(1)
-    assert one.scale != other.scale
 
 
 def test_a_redrawn_pilot_is_as_uncertain_as_students_t() -> None:

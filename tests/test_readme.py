@@ -1,7 +1,6 @@
 """README.md: short, and every block of it runs as printed. (Its study is typed in `story/test_documented_study.py`.)"""
 
 import re
-import subprocess
 
 import pytest
 from command_line import wrong_in
@@ -16,13 +15,6 @@ MAKE, STUDY, PYTHON = BLOCKS
 def test_readme_is_short() -> None:
     assert len(TEXT.split()) <= 900
     assert len(STUDY.code.splitlines()) <= 20
-
-
-def test_make_has_both_targets() -> None:
-    for line in MAKE.code.splitlines():
-        words = line.partition("#")[0].split()
-        done = subprocess.run([words[0], "-n", *words[1:]], cwd=CHECKOUT, capture_output=True, check=False)
-        assert done.returncode == 0, line
 
 
 def test_the_python_block_runs() -> None:

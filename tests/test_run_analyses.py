@@ -31,15 +31,3 @@ def test_errors_are_told_worst_first_and_the_unjudged_is_none() -> None:
         ErrorCase("run", "q", "f", FAR_DOWN, 2, 9),
         ErrorCase("run", "q", "h", FAR_DOWN, 2, 7),
     )
-
-
-def test_a_perfect_ranking_of_a_usual_pool_has_no_error_and_a_reversed_one_has_many() -> None:
-    doc_ids = [f"d{at:03}" for at in range(100)]
-    qrels = [Qrel("q", doc_id, max(0, 3 - at // 10)) for at, doc_id in enumerate(doc_ids)]
-    assert error_cases({"run": {"q": ranking(*doc_ids)}}, qrels, relevant_from=2) == ()
-    found = error_cases({"run": {"q": ranking(*reversed(doc_ids))}}, qrels, relevant_from=2)
-    assert [sum(case.error == error for case in found) for error in (NEAR_TOP, FAR_DOWN)] == [20, 20]
-
-
-def test_a_query_that_the_run_leaves_out_says_nothing() -> None:
-    assert error_cases({"run": {}}, [Qrel("q", "a", 3)], relevant_from=2) == ()

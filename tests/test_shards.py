@@ -209,10 +209,3 @@ def test_a_command_without_workers_says_so_once_and_waits(
             process.wait(60)
     told = [record.getMessage() for record in caplog.records if record.name == "annot"]
     assert told == [f"{engine.cluster} has had no worker for 1 s; waiting for one"]
-
-
-def test_without_dask_a_cluster_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match="needs Dask") as caught:
-        list(map_shards(str, range(3), engine=Engine(processes=1, cluster="tcp://127.0.0.1:9")))
-    assert caught.value.hint == "pip install 'annot-collections[cluster]'"

@@ -41,16 +41,6 @@ def test_a_fault_in_an_included_template_names_the_included_one(tmp_path: Path) 
         render("x.xml.j2", {}, overrides=folder)
 
 
-def test_a_missing_template_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"nowhere\.xml\.j2"):
-        render("nowhere.xml.j2", {}, overrides=tmp_path)
-
-
-def test_the_workspace_file_of_the_same_name_wins(tmp_path: Path) -> None:
-    folder = write(tmp_path, "judge.xml.j2", "<View>mine</View>")
-    assert render("judge.xml.j2", {}, overrides=folder) == "<View>mine</View>"
-
-
 def test_a_byte_order_mark_of_an_editor_is_no_text_of_a_template_or_of_words(tmp_path: Path) -> None:
     (tmp_path / "judge.xml.j2").write_text("<View>mine</View>", encoding="utf-8-sig")
     assert render("judge.xml.j2", {}, overrides=tmp_path) == "<View>mine</View>"
@@ -68,18 +58,6 @@ def test_a_template_that_was_changed_or_is_of_another_study_is_compiled_again(tm
         render("x.txt.j2", {"n": 1}, overrides=folder)
     with pytest.raises(InputError, match=r"two/x\.txt\.j2:1: 'n' is undefined"):
         render("x.txt.j2", {}, overrides=other)
-
-
-def test_a_packaged_template_is_found_where_the_workspace_has_none(tmp_path: Path) -> None:
-    values = {
-        "label_keys": [{"value": "method", "key": "m"}],
-        "criteria": [],
-        "opinions": [],
-        "grades": [],
-        "say": read_words("en", overrides=None),
-        "foreign": False,
-    }
-    assert render("screen.css.j2", values, overrides=tmp_path / "absent").startswith(".annot")
 
 
 @pytest.mark.parametrize(

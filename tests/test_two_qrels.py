@@ -75,12 +75,6 @@ def test_agreement_is_that_of_scikit_learn_and_krippendorff_query_by_query() -> 
     assert found.confusion[2][1] == twos.count((2, 1))
 
 
-def test_the_same_qrels_agree_in_everything_and_nobody_changes_sides() -> None:
-    found = compared(qrels(1), qrels(1))
-    assert (found.tau, found.tau_ap, found.changed) == (1.0, 1.0, ())
-    assert all(topic.kappa == 1 for topic in found.topics)
-
-
 def test_facets_of_one_paper_are_one_unit_of_chance() -> None:
     """Every grade told twice, for a second facet of the same papers: figures and intervals stay, and by query they do
     not."""

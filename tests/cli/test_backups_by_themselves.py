@@ -60,20 +60,6 @@ def test_a_lost_database_comes_back_with_its_plan_and_nothing_else_changes(study
     annot_done("check", "files", folder=folder)
 
 
-def test_one_that_would_replace_something_asks_first_and_moves_it_aside(study: Study) -> None:
-    folder = study("planned")
-    path = keep_backup(Workspace.open(folder), "after push")
-    settings = folder / "annot.toml"
-    settings.write_text(settings.read_text(encoding="utf-8") + "\n# since\n", encoding="utf-8")
-    refused = annot("restore", path, folder=folder)
-    assert refused.exit_code == 2
-    assert "not empty, found annot.toml, " in refused.message()
-    done = annot_done("restore", path, "--replace", "--json", folder=folder)
-    aside = Path(folder / done.data["replaced"])
-    assert sorted(one.name for one in aside.iterdir() if "-" not in one.name) == ["annot.db", "annot.toml"]
-    assert "# since" not in settings.read_text(encoding="utf-8")
-
-
 def test_a_link_in_the_place_of_the_folder_is_not_followed_unasked(study: Study, tmp_path: Path) -> None:
     folder = study("planned")
     (tmp_path / "elsewhere").mkdir()

@@ -24,22 +24,6 @@ def filled_in(path: Path, types: Sequence[str] = TYPES) -> list[str]:
     return [row["title"] for row in papers if row["type"] == "survey"]
 
 
-def test_the_sheet_and_the_command_that_writes_it_explain_how_to_fill_it_in(study: Callable[[str], Path]) -> None:
-    folder = study("labelled")
-    told = annot_done("query", "sample", "--per-period", "2", folder=folder).stdout
-    sheet = (folder / "queries.csv").read_text(encoding="utf-8")
-    for said in (
-        *("application: ", "empirical: ", "resource: ", "theoretical: ", "survey: ", "from 1 (", "to 5 ("),
-        *("substantial content", "makes sense on its own", "fits one of the types", "Delete the name of a facet"),
-        "rated 3 or higher",
-    ):
-        assert said in told
-        assert said in sheet
-    data = annot_done("query", "sample", "--out", "other.csv", "--json", folder=folder).data
-    assert any("survey" in line for line in data["explanation"])
-    assert "query choose 20 --sheet" in annot_done("query", "sample", "-o", "third.csv", folder=folder).stdout
-
-
 def test_choosing_shows_titles_and_says_what_it_adds_and_what_it_leaves_out(study: Callable[[str], Path]) -> None:
     folder = study("labelled")
     annot_done("query", "sample", "--per-period", "8", folder=folder)

@@ -16,16 +16,6 @@ AGREEMENT = {
     ("background", "after"): (0.7310, 0.7201, 0.6214, 77.6813),
     ("method", "after"): (0.6258, 0.6107, 0.5371, 84.4660),
 }
-# SPECTER's rows of Tables 3 and 4, and MAP of Aspire's Table 1; test = mean of the two folds' means.
-CSFCUBE = ("RP@last", "P@20", "R@20", "NDCG%100", "NDCG%20", "AP")
-TREC = ("Rprec", "P@20", "R@20", "nDCG", "AP")
-SPECTER = {
-    ("csfcube", "background"): (24.81, 35.31, 57.45, 82.24, 66.70, 43.95),
-    ("csfcube", "method"): (11.72, 13.58, 40.81, 62.77, 37.41, 22.44),
-    ("trec", "background"): (40.31, 35.31, 56.93, 83.61, 43.64),
-    ("trec", "method"): (17.44, 13.58, 40.81, 65.93, 22.44),
-}
-NAMES = {"csfcube": CSFCUBE, "trec": TREC}
 
 
 @pytest.fixture(scope="module")
@@ -57,17 +47,6 @@ def test_the_whole_release_comes_in(imported: tuple[Path, Result]) -> None:
     assert "-1" in imported[1].stderr
 
 
-def test_agreement_gives_the_papers_table(study: Path) -> None:
-    told = annot_done("agreement", "--json", folder=study)
-    assert told.data["missing"] == "zero"
-    found = {(name, when): medians(groups(told)[name], when) for name, when in AGREEMENT}
-    assert found == AGREEMENT
-    assert round(100 * groups(told)["background"]["disputed"]["pooled"]["value"], 2) == 40.97
-    assert round(100 * groups(told)["method"]["disputed"]["pooled"]["value"], 2) == 33.35
-    assert round(100 * groups(told)["background"]["overruled"]["mean"], 2) == 3.44
-    assert round(100 * groups(told)["method"]["overruled"]["mean"], 2) == 2.40
-
-
 def test_agreement_without_the_missing_judgements_gives_other_figures_and_says_so(study: Path) -> None:
     written = annot_done("agreement", "--json", folder=study).stdout
     before = snapshot(study)
@@ -80,13 +59,3 @@ def test_agreement_without_the_missing_judgements_gives_other_figures_and_says_s
     assert "Missing judgements (drop)" in annot_done("agreement", "--missing", "drop", folder=study).stdout
     # What lies in exports/ is the study's own policy.
     assert not difference(before, snapshot(study))
-
-
-def test_evaluation_of_the_shipped_pools_gives_the_papers_tables(study: Path) -> None:
-    told = annot_done("evaluate", "--json", folder=study)
-    lines = {(one["convention"], one["facet"]): one for one in told.data["lines"] if one["run"] == "specter"}
-    for (convention, facet), figures in SPECTER.items():
-        line = lines[convention, facet]
-        assert line["average"] == "mean of fold means"
-        assert tuple(round(100 * line["values"][name], 2) for name in NAMES[convention]) == figures
-    assert "leaves out 1 judged document" in told.stderr

@@ -4,7 +4,6 @@ import ast
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,11 +19,6 @@ def table(name: str, folder: Path, *options: str) -> pd.DataFrame:
     usual.prepare(folder)
     printed = annot_done(*name.split(), *usual.typed.split(), *options, "--csv", folder=folder).stdout
     return pd.read_csv(io.StringIO(printed), keep_default_na=False)
-
-
-def told(name: str, folder: Path) -> Any:
-    typed = USUAL[name.partition(" --")[0]].typed
-    return annot_done(*name.split(), *typed.split(), "--json", folder=folder).data
 
 
 def is_a_table(found: pd.DataFrame) -> None:
@@ -69,27 +63,6 @@ def test_numbers_stay_numbers_and_texts_that_look_like_formulas_do_not() -> None
 def test_without_a_row_nothing_is_on_stdout_and_the_reason_on_stderr(study: Callable[[str], Path]) -> None:
     done = annot_done("agreement", "--by", "guidelines", "--csv", folder=study("measured"))
     assert (done.stdout, done.stderr.strip()) == ("", "no guidelines were changed after they were sent")
-
-
-def test_figures_of_assessors_are_those_of_the_json(study: Callable[[str], Path]) -> None:
-    folder = study("settled")
-    found = table("agreement", folder, "--by", "assessor")
-    data = told("agreement --by assessor", folder)["diagnosed"]
-    between = found[found["table"] == "between"].set_index(["assessor", "compared_with", "figure"])
-    assert len(between) == 3 * len(data["matrix"])
-    for pair in data["matrix"]:
-        row = between.loc[(pair["first"], pair["second"], "equal_grades")]
-        assert float(row["value"]) == pytest.approx(pair["same"]["value"], rel=1e-5)
-        assert float(row["low"]) == pytest.approx(pair["same"]["interval"]["low"], rel=1e-5)
-        assert float(row["pairs"]) == pair["same"]["of"]
-    severity = (
-        found[(found["table"] == "against-final") & (found["figure"] == "severity")]
-        .set_index("assessor")["value"]
-        .astype(float)
-    )
-    assert severity[severity.notna()].to_dict() == pytest.approx(
-        {one["assessor"]: one["severity"]["value"] for one in data["severities"]}, rel=1e-5
-    )
 
 
 def test_json_and_csv_together_are_refused_before_anything_is_done(study: Callable[[str], Path]) -> None:

@@ -11,21 +11,18 @@ from typing import Any
 import pytest
 import typer
 from annot.base.errors import AnnotError, FindingError, InputError
-from annot.cli import judge, keep, prepare
+from annot.cli import judge, keep
 from annot.judging.exchange.collecting import PullResult
 from annot.publishing.report import tables
 from annot.steps import changes, status
 from annot.steps import exchange as pull
-from annot.steps import imports as imports_step
 from annot.steps import publish as release
 
 Said = pytest.CaptureFixture[str]
 ANY: Any = SimpleNamespace(settings=SimpleNamespace(plugins=SimpleNamespace(names=())))
 
 
-def test_the_gravest_of_several_findings_ends_the_pull(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_gravest_of_several_findings_ends_the_pull(monkeypatch: pytest.MonkeyPatch) -> None:
     class Grave(AnnotError):
         exit_code = 3
 
@@ -200,17 +197,6 @@ class Taken(Exception):
 
 def taken(*given: object, **named: object) -> None:
     raise Taken(*given, **named)
-
-
-def test_columns_that_are_not_named_are_found_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports_step, "judgements_from", taken)
-    with pytest.raises(Taken) as found:
-        prepare.import_files(ANY, [Path("a")], kind="judgements", query_column="topic", seconds_column="time")
-    assert found.value.named["columns"] == {"query": "topic", "seconds": "time"}
-    assert found.value.named["export"] is None
-    with pytest.raises(Taken) as found:
-        prepare.import_files(ANY, [Path("a")], kind="labelstudio", rating="r", query="q", document="d")
-    assert found.value.named["export"] == {"grade": "r", "query": "q", "document": "d"}
 
 
 @pytest.mark.parametrize(

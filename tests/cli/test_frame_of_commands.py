@@ -18,7 +18,6 @@ from annot.cli.commands import AllCommands, NamesOrVerb
 from annot.cli.options import DryRunOption
 from annot.cli.output import Output
 from annot.judging import stage
-from annot.steps import check
 from annot.study import backups
 from annot.study.workspace import Workspace
 from command_line import TREE, annot
@@ -252,23 +251,3 @@ def test_a_finding_ends_a_command_once_all_is_printed(around: list[str]) -> None
     with pytest.raises(AnnotError, match="two problems"):
         call(wrong)
     assert around[-2:] == ["read False False 0", "next None True"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("run list", ""),
-        ("facets train labelled.jsonl --out model", "labelled.jsonl"),
-        ("encoder train specter-id --data examples", "found no study here and no --out"),
-        ("doctor", ""),
-    ],
-)
-def test_commands_that_need_no_study(typed: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are called before there is a study, or on a machine without one."""
-
-    def no_study(_: Path) -> None:
-        raise AssertionError("it needs a study")
-
-    monkeypatch.setattr(Workspace, "open", no_study)
-    monkeypatch.setattr(check, "examine", lambda ws: check.DoctorReport("3", {}, (), None, (), ()))
-    assert said in annot(*typed.split(), folder=tmp_path).stderr

@@ -48,10 +48,7 @@ def test_on_a_full_disk_a_command_says_so_and_works_once_there_is_room(tiny: Pat
     annot_done("init", study, folder=tmp_path)
     (tiny / "filler").write_bytes(b"x" * shutil.disk_usage(tiny).free)
     refused = annot("assessor", "add", "a1", "--account", "a1@example.org", "-C", study, folder=tmp_path)
-    assert (
-        refused.exit_code,
-        f"{study}: the disk is full (0 kB are free)" in refused.stderr,
-    ) == (2, True)
+    assert (refused.exit_code, f"{study}: the disk is full (0 kB are free)" in refused.stderr) == (2, True)
     (tiny / "filler").unlink()
     assert annot_done("assessor", "list", "--json", folder=study).data == []
     annot_done("assessor", "add", "a1", "--account", "a1@example.org", folder=study)

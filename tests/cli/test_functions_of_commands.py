@@ -120,14 +120,6 @@ def test_pairs_are_returned_one_by_one_or_by_a_file(ws: Workspace) -> None:
         judge.return_pairs(ws, file=FILE, dry_run=True)
 
 
-def test_an_import_is_of_a_known_kind_and_of_one_file() -> None:
-    with pytest.raises(InputError, match="found 2 files, expected one"):
-        prepare._single_file([FILE, FILE], "csfcube")
-    assert prepare._single_file([FILE], "csfcube") == FILE
-    for kind in prepare.OPTIONS:
-        prepare._check_options(kind, set())
-
-
 def test_each_kind_of_import_reads_its_own_files(tmp_path: Path) -> None:
     empty = copied(Small(), "labelled", tmp_path / "study")
     for kind, words in (

@@ -49,11 +49,8 @@ FILES = {
     "a pickle as papers": Hostile("corpus add", "papers.jsonl", PICKLED, 2),
     "a pickle as Parquet": Hostile("corpus add", "papers.parquet", PICKLED, 2),
     "a pickle, compressed": Hostile("corpus add", "papers.jsonl.gz", gzip.compress(PICKLED), 2),
-    "a pickle as vectors": Hostile("vectors add mine", "v.npz", PICKLED, 2),
     "an array of objects": Hostile("vectors add mine", "v.npy", PICKLED, 2),
-    "a pickle as words": Hostile("vectors add --words", "w.kv", PICKLED, 2),
     "a pickle as judgements": Hostile("import --as judgements", "j.csv", PICKLED, 2),
-    "a pickle as an export": Hostile("import --as labelstudio --rating r --query q --document d", "e.json", PICKLED, 2),
     "a pickle as grades": Hostile("import --as grades --format qrels", "g.qrels", PICKLED, 2),
     "a pickle as a backup": Hostile("restore", "b.tar.gz", PICKLED, 2),
 }

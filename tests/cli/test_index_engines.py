@@ -273,7 +273,7 @@ run()
 """
 
 
-@pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("abstract-weighted/", 2), ("unfinished-ppmi", 3)])
+@pytest.mark.parametrize(("part", "finished"), [("shards/", 3), ("unfinished-ppmi", 3)])
 def test_a_build_that_is_killed_ends_in_the_bytes_of_one_that_was_not(
     queried: Path, expected: dict[str, str], part: str, finished: int
 ) -> None:

@@ -70,13 +70,6 @@ def test_options_with_a_least_value_end_at_a_thousand_million() -> None:
             options._that_ends(wrong)  # type: ignore[arg-type]
 
 
-def test_an_option_without_a_least_value_is_not_limited() -> None:
-    assert options.option("Words.").callback is None
-    assert options.option("A number.", min=0).callback is options._that_ends
-    assert options.option("Words.").show_default is True
-    assert options.argument("Words.").show_default is True
-
-
 @pytest.mark.parametrize("name", ["a", "A.b_c+d-1", "1", "x" * 100, None, ["a", "b"]])
 def test_a_name_that_a_file_can_have(name: list[str] | str | None) -> None:
     assert file_names(name) == name
@@ -95,11 +88,6 @@ def test_options_are_in_vain_only_where_they_were_typed() -> None:
     refuse_beside("pool add --method", QUERY=None, DOC=[])
     with pytest.raises(InputError, match="`annot pool add --method` cannot be used with QUERY and --run"):
         refuse_beside("pool add --method", QUERY="q", DOC=[], run="file")
-
-
-@pytest.mark.parametrize("url", [None, "https://studio.example.org"])
-def test_an_address_is_taken_as_it_is(url: str | None) -> None:
-    assert options._url_without_password(url) == url
 
 
 def test_an_address_with_a_password_is_refused() -> None:

@@ -104,11 +104,7 @@ def test_ctrl_c_ends_with_130_and_a_word(annot: list[str], study: Callable[[str]
 
 
 @pytest.mark.parametrize(
-    ("words", "without"),
-    [
-        (["status"], {"sklearn", "scipy", "krippendorff"}),
-        (["agreement"], {"sklearn"}),
-    ],
+    ("words", "without"), [(["status"], {"sklearn", "scipy", "krippendorff"}), (["agreement"], {"sklearn"})]
 )
 def test_what_people_type_all_day_waits_for_no_library_that_it_does_not_need(
     words: list[str], without: set[str], study: Callable[[str], Path]
@@ -126,11 +122,7 @@ def test_what_people_type_all_day_waits_for_no_library_that_it_does_not_need(
 def test_a_full_disk_is_told(annot: list[str], study: Callable[[str], Path]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*annot, "query", "list"],
-            cwd=study("queried"),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
+            [*annot, "query", "list"], cwd=study("queried"), stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert done.returncode == 2
     assert "the disk is full (" in done.stderr

@@ -21,13 +21,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize(
     ("typed", "answer"),
-    [
-        (b"YES\n", "True"),
-        (b"\n", "False"),
-        (b"\x04", "False"),
-        (b"perhaps\ny\n", "True"),
-        (b"\x03", "interrupted"),
-    ],
+    [(b"YES\n", "True"), (b"\n", "False"), (b"\x04", "False"), (b"perhaps\ny\n", "True"), (b"\x03", "interrupted")],
     ids=["YES", "Enter", "Ctrl-D", "a word, then y", "Ctrl-C"],
 )
 def test_a_question_is_answered_in_a_terminal(typed: bytes, answer: str) -> None:

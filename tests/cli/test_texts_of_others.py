@@ -67,19 +67,6 @@ def test_settings_that_no_person_writes_are_named(tmp_path: Path, line: str, fau
     assert any(found.startswith(fault) for found in refused.value.faults), refused.value.faults
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("pool", "--per-method", "9" * 20), "expected at most 1000000000"),
-        (("pool", "--method", "../../x"), "expected letters, digits"),
-    ],
-)
-def test_numbers_and_names_on_the_command_line_have_bounds(study: Path, words: tuple[str, ...], message: str) -> None:
-    found = annot(*words, folder=study)
-    assert found.exit_code == 2
-    assert message in found.message()
-
-
 def test_a_password_in_an_address_is_never_repeated(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("push", "pull", "check"):
         found = annot(command, "--url", "http://lead:hunter2@127.0.0.1:9", folder=study)

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from annot.cli.commands import BY_WORDS, COMMANDS, EVERY_STUDY, MODULES, _help_texts, command
+from annot.cli.commands import BY_WORDS, COMMANDS, EVERY_STUDY, MODULES, _help_texts
 from command_line import TREE
 
 LOADED = """
@@ -63,25 +63,13 @@ def test_every_module_of_commands_is_in_the_list() -> None:
     assert with_commands == set(MODULES.values())
 
 
-def test_a_command_in_another_module_than_the_list_says_is_refused() -> None:
-    with pytest.raises(LookupError, match="another module"):
-        command("init")(lambda: None)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "modules"),
-    [
-        (["--help"], set()),
-        (["release", "--help"], {"keep"}),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "modules"), [(["--help"], set()), (["release", "--help"], {"keep"})])
 def test_a_module_is_loaded_when_one_of_its_commands_is_called(arguments: list[str], modules: set[str]) -> None:
     assert loaded(*arguments) == modules
 
 
 @pytest.mark.parametrize(
-    ("typed", "offered", "reads_options"),
-    [("annot corpus sh", "show", False), ("annot pool sh", "show", True)],
+    ("typed", "offered", "reads_options"), [("annot corpus sh", "show", False), ("annot pool sh", "show", True)]
 )
 def test_the_shell_completes_a_command(typed: str, offered: str, *, reads_options: bool) -> None:
     asked = {"_ANNOT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}

@@ -78,19 +78,3 @@ def test_the_datasheet_tells_what_is_on_record_of_both_and_names_nobody(study: C
     for line in before.splitlines():
         if line.startswith("|"):
             assert line in told
-
-
-def test_the_report_page_tells_of_both_under_pseudonyms(study: Callable[[str], Path]) -> None:
-    folder = study("measured")
-    one, report = on_record_of_both(folder)
-    assert "0 of 1 assessor passed" in told_by("report", folder)
-    training, hidden, agreed = (
-        annot_done("report", "--table", name, folder=folder).stdout for name in ("training", "hidden-gold", "substudy")
-    )
-    kappa = one.agreement.figures["kappa_quadratic"]
-    assert re.search(rf"^a9 +{one.batches} +{one.gold} +{one.answered} +{one.agreement.n_pairs} ", training, re.M)
-    assert f"{kappa.value:.1f} [" in training
-    assert "not passed" in training
-    assert re.search(rf"^a1 +9 +8 +{one.agreement.n_pairs} +0.71 \[0.50, 0.80\]", hidden, re.M)
-    assert [line.split("  ")[0] for line in agreed.splitlines()[-3:]] == ["abstracts", "abstracts", "full texts"]
-    assert all(str(pair.agreement.n_pairs) in agreed for pair in report.compared)

@@ -116,12 +116,6 @@ def test_help_never_shows_a_secret(name: str, tmp_path: Path, monkeypatch: pytes
     assert "of-a-person" not in shown
 
 
-@pytest.mark.parametrize("name", ["query list", "assessor list", "status --adjudication", "comments"])
-def test_a_list_without_a_row_says_so(name: str, tmp_path: Path) -> None:
-    annot_done("init", "study", folder=tmp_path)
-    assert annot_done(*name.split(), folder=tmp_path / "study").stdout.startswith("no ")
-
-
 @pytest.mark.parametrize("position", ["before", "after"])
 def test_options_hold_before_and_after_the_verb(
     position: str, study: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -152,11 +146,7 @@ def test_the_workspace_comes_from_the_environment(
 
 @pytest.mark.parametrize(
     ("typed", "kept"),
-    [
-        ("evaluate --convention trec", "exports/evaluation.json"),
-        ("agreement --missing zero", "exports/agreement.json"),
-        ("agreement --binarised-at 2", "exports/agreement.json"),
-    ],
+    [("evaluate --convention trec", "exports/evaluation.json"), ("agreement --missing zero", "exports/agreement.json")],
 )
 def test_a_look_from_another_side_leaves_what_is_exported(typed: str, kept: str, study: Callable[[str], Path]) -> None:
     folder = study("measured")
@@ -213,3 +203,21 @@ def test_ids_of_any_length_and_name_have_a_pool_file_of_their_own(tmp_path: Path
     assert sorted(json.loads(text.splitlines()[0])["topic_id"] for text in pools) == sorted(ids)
     plan = (folder / "pools" / "plan.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(line)["assessor"] for line in plan} == {"a1", "a2"}
+
+
+@pytest.mark.parametrize("stage", ["made", "pooled", "judged"])
+def test_no_page_and_no_command_names_what_a_younger_study_lacks(stage: str, study: Callable[[str], Path]) -> None:
+    """Templates have strict undefined names."""
+    folder = study(stage)
+    for typed in (
+        "report",
+        "datasheet",
+        "browse --partial",
+        "status",
+        "forecast",
+        "agreement --all",
+        "evaluate",
+        "qrels",
+    ):
+        result = annot(*typed.split(), folder=folder)
+        assert "correct the template" not in result.stderr, result.message()

@@ -9,16 +9,7 @@ from fixtures_studio import Studio
 from memory_studio import studio_of_memory
 
 WRONG_TOKEN = "0123456789abcdef0123456789abcdef01234567"
-TALKING = (
-    "push",
-    "pull",
-    "push adjudication",
-    "pull adjudication",
-    "pull training",
-    "pull substudy",
-    "pull --watch",
-    "assessor add a9 --account a9@example.org",
-)
+TALKING = ("push", "pull adjudication", "pull --watch", "assessor add a9 --account a9@example.org")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
 from annot.corpus import adding
 from annot.formats.corpora import pieces
 from annot.steps import corpus
@@ -144,11 +143,7 @@ def test_papers_and_abstracts_of_semantic_scholar_come_in_joined(ws: Workspace, 
     told = add(ws, abstracts, papers, dry_run=True)
     added = add(ws, abstracts, papers)
     assert paper_ids(ws.corpus) == tuple(map(str, numbers[:50]))
-    expected = {
-        "no abstract": 9,
-        "cannot be read: not valid JSON": 1,
-        "cannot be read: abstract without a paper": 1,
-    }
+    expected = {"no abstract": 9, "cannot be read: not valid JSON": 1, "cannot be read: abstract without a paper": 1}
     assert (added.read, added.kept, added.rejected) == (61, 50, expected)
     assert (told.read, told.kept, told.rejected) == (61, 50, expected)
     assert added.rejected_file is not None
@@ -168,17 +163,3 @@ def test_a_file_of_a_folder_that_cannot_be_read_is_left_out_and_named(ws: Worksp
     assert [fault.partition(": ")[0] for fault in added.faults] == [f"{folder}/2:1", f"{folder}/3", f"{folder}/5"]
     assert added.rejected_file is not None
     assert json.loads(Path(added.rejected_file).read_text())["file"] == f"{folder}/2"
-
-
-def test_files_of_a_folder_that_are_no_papers_are_left_out_and_named(ws: Workspace, tmp_path: Path) -> None:
-    folder = tmp_path / "parses"
-    folder.mkdir()
-    for name, content in {"1": line(1), "2.pdf": "%PDF-1.7", "3.txt": "Read me."}.items():
-        write(folder / name, [content])
-    found = add(ws, folder)
-    assert (found.kept, found.rejected) == (1, {"cannot be read: a file in no known format": 2})
-    assert [fault.partition(": ")[0] for fault in found.faults] == [f"{folder}/2.pdf", f"{folder}/3.txt"]
-    (folder / "1").unlink()
-    with pytest.raises(InputError, match="2 files cannot be read") as caught:
-        add(ws, folder)
-    assert caught.value.faults == found.faults

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from annot.store import papers
 from annot.store.runs import read_imports
 from annot.study.workspace import Workspace
 from command_line import annot_done
@@ -100,11 +99,3 @@ def test_passages_of_one_document_are_pooled_and_it_is_named_wherever_they_are_s
     # A document without a title is shown by how its text begins.
     assert text(5)[:40] in shown
     assert "passage of d1" in annot_done("trace", "T1", "d1-2", folder=study).stdout
-
-
-def test_the_documents_of_passages_are_in_the_corpus_and_count_in_its_hash(study: Path) -> None:
-    settings(study, least=1)
-    annot_done("corpus", "add", "passages.jsonl", folder=study)
-    ws = Workspace.open(study)
-    wholes = {paper.paper_id: paper.part_of for paper in papers.read_papers(ws.corpus)}
-    assert wholes == {"d1-1": "d1", "d1-2": "d1", "d1-3": "d1", "d2-1": "d2", "d3": None}

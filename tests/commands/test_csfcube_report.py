@@ -1,15 +1,11 @@
 """The report on CSFCube's release has its paper's Tables 1 to 4, Figure 2 and the shares of Appendix D."""
 
-import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from annot.steps import publish, qrels
 from csfcube_study import csfcube_study
-from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 
 @pytest.fixture(scope="module")
@@ -128,66 +124,3 @@ def test_adjudication_is_as_published(page: str) -> None:
     needed = section(page, "Adjudication")
     assert rows(needed, "background")[0] == ["1,877", "769", "41.0%", "1,877", "58", "3.1%", "3.44%", "16"]
     assert rows(needed, "method")[0] == ["2,174", "725", "33.3%", "2,174", "44", "2.0%", "2.40%", "17"]
-
-
-def in_brackets(page: str, *names: str) -> list[tuple[float, float]]:
-    """The intervals in the table row that begins with these cells."""
-    line = [one for one in page.splitlines() if one.startswith(f"| {' | '.join(names)} |")][-1]
-    return [(float(low), float(high)) for low, high in re.findall(r"\[(-?[\d.]+), (-?[\d.]+)\]", line)]
-
-
-def test_shares_have_wilson_intervals_over_whole_queries_as_statsmodels_has_them(whole: str, shared: Path) -> None:
-    pairs = release_grades(shared)
-    hits, sizes = np.array([[sum(grade == 0 for grade in of), len(of)] for of in pairs["background"].values()]).T
-    share, clusters = hits.sum() / sizes.sum(), len(sizes)
-    # For as many pairs as would tell so much were they independent, and with Student's t.
-    variance = clusters / (clusters - 1) * (((hits - share * sizes) / sizes.sum()) ** 2).sum()
-    worth = 1 + share * (1 - share) / variance
-    alpha = 2 * stats.norm.sf(stats.t.ppf(0.975, clusters - 1))
-    expected = proportion_confint(share * worth, worth, alpha=alpha, method="wilson")
-    found = in_brackets(whole[: whole.index("## Appendix")], "background", "16", "1,877")[0]
-    # In whole percent.
-    assert found == pytest.approx([100 * end for end in expected], abs=0.51)
-
-
-def release_grades(shared: Path) -> dict[str, dict[str, list[int]]]:
-    """The final grades of the release by facet and query paper, read as plain JSON."""
-    found: dict[str, dict[str, list[int]]] = {}
-    for facet in ("background", "method"):
-        (path,) = (shared / "csfcube").rglob(f"test-pid2anns-csfcube-{facet}.json")
-        found[facet] = {paper: one["relevance_adju"] for paper, one in json.loads(path.read_text()).items()}
-    return found
-
-
-def test_the_interval_of_a_measure_keeps_the_queries_of_a_paper_together(exports: Path, shared: Path) -> None:
-    """28 papers with 33 queries in two folds: the figure without each paper and Wilson's interval by hand."""
-    evaluated = json.loads((exports / "evaluation.json").read_text())
-    line = next(one for one in evaluated["lines"] if one["run"] == "specter" and one["facet"] == "together")
-    values = {name: one["values"]["AP"] for name, one in evaluated["queries"]["specter"]["csfcube"].items()}
-    papers = sorted({name.rpartition("-")[0] for name in values})
-    folds = [
-        [f"{paper}-{facet}" for paper, facet in (one.split("_") for one in names)]
-        for fold, names in json.loads(next((shared / "csfcube").rglob("evaluation_splits.json")).read_text())[
-            "all"
-        ].items()
-        if fold.endswith("_test")
-    ]
-    left_out = np.array(
-        [
-            np.mean([np.mean([values[name] for name in fold if not name.startswith(f"{paper}-")]) for fold in folds])
-            for paper in papers
-        ]
-    )
-    assert (len(papers), line["queries"]) == (28, 33)
-    by_paper = line["values"]["AP"] + 27 * (left_out.mean() - left_out)
-    relevant = [one["relevant"] for one in evaluated["queries"]["specter"]["csfcube"].values()]
-    # A fifth of a relevant document at 0, and as much at 1, in topics.
-    weight = 0.2 * np.mean([1 / max(1, number) for number in relevant])
-    mean = (by_paper.sum() + weight) / (28 + 2 * weight)
-    squares = ((by_paper - mean) ** 2).sum() + weight * mean**2 + weight * (1 - mean) ** 2
-    variance = squares / (28 + 2 * weight - 1) / (28 + 2 * weight)
-    n, t = mean * (1 - mean) / variance, stats.t.ppf(0.975, 27)
-    middle = (mean + t**2 / (2 * n)) / (1 + t**2 / n)
-    half = t / (1 + t**2 / n) * np.sqrt(mean * (1 - mean) / n + t**2 / (4 * n**2))
-    found = line["intervals"]["AP"]
-    assert (found["low"], found["high"]) == pytest.approx((middle - half, middle + half), abs=1e-6)

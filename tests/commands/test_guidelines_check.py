@@ -55,14 +55,6 @@ def test_a_page_as_it_is_printed_has_the_general_page_too(ws: Workspace, annot: 
     assert "guidelines/method.md: has the general page from line " in checked.stdout
 
 
-def test_a_facet_without_a_page_is_a_finding(ws: Workspace, annot: Run) -> None:
-    settings = ws.settings_file.read_text(encoding="utf-8")
-    ws.settings_file.write_text(settings.replace('result = ["result"]', 'claim = ["result"]'), encoding="utf-8")
-    checked = annot("check", "guidelines")
-    assert checked.exit_code == 1
-    assert "guidelines/claim.md: no such page" in checked.stdout
-
-
 def test_a_grade_without_a_word_below_its_heading_is_not_defined(ws: Workspace, annot: Run) -> None:
     text = "# Method\n\nHow it was done.\n" + "".join(
         f"\n## {grade} {name}\n\n{'' if grade == 1 else 'So.'}\n" for grade, name in enumerate(ws.settings.scale.names)

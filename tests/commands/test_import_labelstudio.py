@@ -114,27 +114,3 @@ def test_every_fault_is_told_with_its_task(ws: Workspace, bring: Callable[..., A
     no_facet = bring([task(21, annotation(1, 1, "1"), topic="p9")])
     assert "theirs.json task:21: query 'p9' does not end in a facet" in no_facet.stderr
     assert bring([task(21, annotation(1, 1, "1"), topic="p9")], "--facet", "method", "--dry-run").exit_code == 0
-
-
-def test_judged_documents_become_pools_that_systems_rank(
-    ws: Workspace, annot: Run, bring: Callable[..., Any], tmp_path: Path
-) -> None:
-    papers = [
-        {
-            "paper_id": name,
-            "title": f"On {name}",
-            "abstract": [f"We study {name} among many graphs of many kinds."] * 4,
-            "labels": ["method"] * 4,
-        }
-        for name in ("p1", "d1", "d2", "d3", "d4", "d5")
-    ]
-    (tmp_path / "papers.jsonl").write_text("".join(json.dumps(paper) + "\n" for paper in papers))
-    assert annot("corpus", "add", tmp_path / "papers.jsonl").exit_code == 0
-    assert annot("facets").exit_code == 0
-    assert bring([task(number, annotation(number, 9, str(number % 4))) for number in (2, 3, 1)]).exit_code == 0
-    assert [one["doc_id"] for one in annot("pool", "show", "p1-method", "--json").data["entries"]] == ["d1", "d2", "d3"]
-    # Another export of the same project: what is new comes behind.
-    assert bring([task(number, annotation(number, 9, "1")) for number in (5, 4)]).exit_code == 0
-    assert annot("qrels").exit_code == 0
-    (made,) = annot("run", "fabs_bm25", "--json").data
-    assert (made["queries"], made["documents"]) == (1, 5)

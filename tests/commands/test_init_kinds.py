@@ -2,16 +2,14 @@
 
 import re
 import shutil
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from annot.base.records import Topic
 from annot.base.settings import Kind
 from annot.base.words import languages
-from annot.labelstudio.studio_records import DIFFERENCES, DIFFERENCES_OF_WHOLES
 from annot.labelstudio.tasks import sides_of
-from annot.study.guidelines import definition_of, shown, words_in
+from annot.study.guidelines import shown, words_in
 from annot.study.workspace import Workspace
 from command_line import annot, annot_done
 
@@ -60,17 +58,6 @@ def test_no_page_for_people_who_judge_texts_speaks_of_facets_or_papers(tmp_path:
         assert "<" not in text, name
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-def test_a_page_of_the_study_wins_over_that_of_its_kind(tmp_path: Path, kind: Kind) -> None:
-    ws = made(tmp_path, kind)
-    (ws.root / "guidelines" / "whole.md").write_text("# Ours\n\nWhat we say.\n", encoding="utf-8")
-    (ws.root / "guidelines" / "training.md").write_text("# Training\n\nWhat we say.\n", encoding="utf-8")
-    assert definition_of(shown(ws, "whole")) == "What we say."
-    checked = annot("check", "guidelines", folder=ws.root)
-    assert checked.exit_code == 1
-    assert "training.md" not in checked.stdout
-
-
 def test_a_new_study_of_questions_says_question_in_every_language_and_other_studies_say_topic(tmp_path: Path) -> None:
     questions = made(tmp_path / "new", "questions")
     assert [sides_of(Topic("q", "?"), words_in(questions, language))[0] for language in languages(None)] == [
@@ -90,22 +77,3 @@ def test_a_new_study_of_questions_says_question_in_every_language_and_other_stud
     for name in ("whole", "adjudication", "full-text", "training", "queries"):
         assert not re.search("[Tt]opic", shown(questions, name)), name
     assert "| question read differently | Each" in shown(questions, "adjudication")
-
-
-def test_words_that_are_in_the_folder_stay_and_are_not_called_new(tmp_path: Path) -> None:
-    own = tmp_path / "templates" / "words" / "en.toml"
-    own.parent.mkdir(parents=True)
-    own.write_text('[task]\ntopic = "Need"\n', encoding="utf-8")
-    told = annot_done("init", ".", "--kind", "questions", folder=tmp_path).stdout
-    assert "templates/words/en.toml" not in told
-    assert "templates/words/de.toml" in told
-    assert "Need" in own.read_text(encoding="utf-8")
-
-
-def test_the_page_for_adjudicators_names_each_cause_on_their_screen_and_no_other() -> None:
-    pages = files("annot.study.guideline_pages")
-    for folder, causes in (("", DIFFERENCES), ("topics", DIFFERENCES_OF_WHOLES)):
-        text = (pages / folder / "adjudication.md").read_text(encoding="utf-8")
-        text = text.replace("{topic}", "topic")
-        rows = re.findall(r"^\| ([^|]+?) \| [A-Z]", text.split("## Why they differ")[1], re.MULTILINE)
-        assert rows == ["Choose", *(one.value for one in causes)]

@@ -51,11 +51,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     return standing
 
 
-def forget_plan(ws: Workspace) -> None:
-    with open_store(ws.database_url) as store, store.begin() as session:
-        people.withdraw_plan(session)
-
-
 def sent(ws: Workspace, round: StoredRound, name: str) -> None:
     """A project of this person, as a push makes it."""
     with open_store(ws.database_url) as store, store.begin() as session:
@@ -74,30 +69,6 @@ def letters(annot: Run, *more: str) -> dict[str, str]:
     done = annot("invite", "--json", *more)
     assert done.exit_code == 0, done.stderr
     return {one["assessor"]: one["text"] for one in done.data}
-
-
-def test_the_first_letter_says_how_to_sign_in(ws: Workspace, annot: Run, server: Server) -> None:
-    build(ws, judged=0)
-    forget_plan(ws)
-    told = letters(annot, "--contact", "Ada, room 7")
-    assert "the number of pairs is not known yet" in told["a1"]
-    assert "1. Sign in with the account above." in told["a1"]
-    assert f"1. Sign up once, with the e-mail address above: {URL}{SIGN_UP}" in told["a2"]
-    for name, text in told.items():
-        for said in (
-            "Take a break whenever you like",
-            "You can stop at any time",
-            "Ada, room 7",
-            "not published",
-            "press F5",
-        ):
-            assert said in text, (name, said)
-        assert f"In this study your name is {name}" in text
-    assert "the comments that you write, under the name a1" in told["a1"]
-    assert "the reasons that you write, under the name j1" in told["j1"]
-    assert "until an adjudicator settles the pair" in told["a1"]
-    # Nothing is in dispute before anybody judges; the letter goes out nevertheless.
-    assert "the number is known once the others have judged" in told["j1"]
 
 
 def test_the_second_letter_has_the_number_the_day_and_the_link(ws: Workspace, annot: Run, server: Server) -> None:

@@ -83,31 +83,6 @@ def test_the_page_tells_where_they_differ_and_how_agreement_moved(judged: Worksp
     assert "Same steps | other data." in html
 
 
-def test_a_pair_can_be_read_again_on_the_page_with_what_the_guidelines_say_of_its_grades(
-    ws: Workspace, annot: Run
-) -> None:
-    build(ws, judged=40)
-    assert annot("meeting").exit_code == 0
-    html = (ws.exports / "meeting.html").read_text(encoding="utf-8")
-    folded = re.findall(r'(?s)<details class="pair">.*?</details>', html)
-    # Two of the ten documents of each query; the guidelines' pages are the package's.
-    assert len(folded) == 8
-    first = " ".join(unescape(folded[0]).split())
-    assert "<summary>1. method, 0 and 1: Title of d08</summary>" in first
-    assert '<p dir="auto">Why p1. <mark>How p1.</mark> What p1.</p>' in first
-    assert '<p dir="auto">Why d08. <mark>How d08.</mark> What d08.</p>' in first
-    pages = (Path(__file__).parents[2] / "guidelines" / "method.md").read_text(encoding="utf-8")
-    assert first.index("<b>1 Related</b>") < first.index("<b>0 Irrelevant</b>")
-    for grade in ("0 Irrelevant", "1 Related"):
-        said = re.sub(r"^- ", "", pages.split(f"## {grade}\n")[1].split("\n###")[0], flags=re.MULTILINE)
-        shown = first.split(f"<b>{grade}</b>:")[1].split("</div>")[0]
-        assert said.split()
-        assert re.sub("<[^>]*>", " ", shown).split() == said.split()
-    assert "2 Similar" not in first
-    page = (ws.exports / "meeting.md").read_text(encoding="utf-8")
-    assert "Candidate: *Title of d08*. Why d08. **How d08.** What d08." in page
-
-
 def test_the_page_is_in_the_words_of_the_study_and_keeps_the_lists_of_its_guidelines(ws: Workspace, annot: Run) -> None:
     build(ws, judged=40)
     assert annot("meeting").exit_code == 0

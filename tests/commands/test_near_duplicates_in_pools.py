@@ -55,12 +55,3 @@ def test_a_pool_that_was_drawn_with_both_keeps_both(
     assert annot("pool").exit_code == 0
     assert "twice15" not in drawn(ws)["p5"]
     assert drawn(ws)["p12"] == before["p12"]
-
-
-def test_the_corpus_lists_them(ws: Workspace, annot: Callable[..., Result], lines: list[str]) -> None:
-    made(ws, annot, lines)
-    told = annot("corpus", "show")
-    assert "70 papers, 70 without a year" in told.stdout
-    assert "20 papers in 10 groups of near-duplicates" in told.stdout
-    groups = json.loads(annot("corpus", "show", "--json").stdout)["data"]["near_duplicates"]
-    assert groups == [[f"p{at}", f"twice{at}"] for at in range(10, 20)]

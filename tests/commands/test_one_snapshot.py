@@ -137,19 +137,6 @@ def test_the_files_of_a_release_agree(
     assert reviser.commits > raised["qrels"] + 5
 
 
-def test_the_story_of_a_pair_is_of_one_moment(ws: Workspace, annot: Run, revising: Callable[[Reviser], None]) -> None:
-    first = judgement(Assignment(QUERIES[0].query_id, DOCUMENTS[0], "a1", 1))
-    reviser = Reviser(ws, ([replace(first, grade=at % 2)] for at in range(60)))
-    revising(reviser)
-    story = annot("trace", first.query_id, first.doc_id, "--json").data
-    of_a1 = [said for said in story["answers"] if said["person"] == "a1"]
-    assert [said["counts"] for said in of_a1] == [False] * (len(of_a1) - 1) + [True]
-    agreed = of_a1[-1]["grade"] == 1
-    assert story["standing"] == ("agreed" if agreed else "in dispute")
-    assert (story["decision"] and story["decision"]["grade"]) == (1 if agreed else None)
-    assert reviser.commits > len(of_a1) + 5
-
-
 def agreement(path: Path) -> list[dict[str, Any]]:
     groups: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["groups"]
     return groups

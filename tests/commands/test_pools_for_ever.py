@@ -106,23 +106,6 @@ def test_however_a_study_goes_on_its_pools_are_drawn_again(pooled: Workspace, an
     done(annot, "check", "files")
 
 
-def test_papers_of_a_citing_study_that_are_gone_are_told(pooled: Workspace, annot: Annot) -> None:
-    citations(pooled, annot)
-    done(annot, "pool")
-    source = json.loads((pooled.pools / "manifest.json").read_text())["inputs"]["corpus/citations/manifest.json"]
-    assert len(source) == 64
-    done(annot, "check", "files")
-    (pooled.root / "other.tsv").write_text("p12\tp41\n")
-    done(annot, "import", "--as", "citations", "other.tsv")
-    found = annot("check", "files")
-    assert found.exit_code == 0
-    assert "its input corpus/citations/manifest.json has changed since; run `annot pool` again" in found.stdout
-    for path in (pooled.corpus / "citations").glob("*/*.parquet"):
-        path.unlink()
-    assert replayed(annot)["cited_gone"] == 2, "p40 and the copy"
-    assert "corpus/citations/" in annot("check", "files").stdout
-
-
 def test_what_was_written_down_of_a_draw_is_not_to_be_changed(pooled: Workspace, annot: Annot) -> None:
     path = pooled.pools / "admission.jsonl"
     text = path.read_text()

@@ -74,14 +74,10 @@ def test_its_pool_is_drawn_by_the_methods_that_rank_texts_and_the_others_stay(
 
 REFUSED = [
     (("--text", "a"), "found a topic without --text and --id, expected both"),
-    (("--narrative", "a"), "found a topic without --text and --id, expected both"),
     (("p5", "--text", "a", "--id", "T1"), "expected --text alone"),
-    (("--text", "a", "--id", "T1", "--facet", "method"), "expected --text alone"),
     (("--text", " ", "--id", "T1"), "--text: found no words"),
-    (("--text", "a", "--id", "T1", "--narrative", ""), "--narrative: found no words"),
     (("--text", "a", "--id", "T 1"), "--id 'T 1': expected no space, no slash"),
     (("--text", "a", "--id", "a/b"), "--id 'a/b': expected no space, no slash"),
-    (("--text", "a", "--id", ""), "--id '': expected no space, no slash"),
     (("--text", "a", "--id", "p5-method"), "--id p5-method: a query of p5 has this id"),
 ]
 
@@ -93,12 +89,3 @@ def test_what_cannot_be_a_topic_is_refused_and_nothing_is_added(study: Workspace
         assert refused.exit_code == 2
         assert told in refused.stderr
     assert (rows(study, "SELECT * FROM query"), rows(study, "SELECT * FROM topic")) == (before, [])
-
-
-def test_a_method_that_needs_vectors_is_left_out_and_cannot_be_asked_for(
-    study: Workspace, annot: Callable[..., Result]
-) -> None:
-    assert annot(*ADD).exit_code == 0
-    refused = annot("pool", "--method", "cited")
-    assert refused.exit_code == 2
-    assert "no method is left that can rank for a text" in refused.stderr

@@ -1,7 +1,6 @@
 """Topics of files in a study: added all or none, the same again, refused where something else has their id."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +14,7 @@ from annot.store.answers import JUDGEMENTS, SourcedAnswer
 from annot.store.people import put_assessors
 from annot.store.pools import read_topics as stored_topics
 from annot.study.workspace import Workspace
-from command_line import Result, difference, snapshot
+from command_line import Result, annot_done, difference, snapshot
 from pooled_corpus import made, paper
 
 XML = (
@@ -153,13 +152,13 @@ def test_queries_of_a_dataset_are_read_by_its_name(registered: str, monkeypatch:
     assert read.form == "ir_datasets"
 
 
-def test_datasets_without_queries_and_those_that_cannot_be_had_are_refused(registered: str) -> None:
-    shown = f"[Errno 101] {'unreachable' * 50}"[:200]
-    for name, problem in (
-        ("silent-for-annot", "has no queries"),
-        ("asked-for-anot", "not a dataset of ir_datasets"),
-        ("gone-for-annot", "cannot read this dataset: All sources failed$"),
-        ("cut-for-annot", f"cannot read this dataset: {re.escape(shown)}$"),
-    ):
-        with pytest.raises(InputError, match=problem):
-            read_topics(f"irds:{name}")
+def test_ids_of_topics_that_look_alike_are_named_and_both_kept(tmp_path: Path) -> None:
+    annot_done("init", "study", "--kind", "topics", folder=tmp_path)
+    study = tmp_path / "study"
+    plain = annot_done("query", "add", "--id", "T1", "--text", "What do bees do?", folder=study)
+    assert "differ only" not in plain.stderr
+    same = annot_done("query", "add", "--id", "t1", "--text", "What do ants do?", folder=study)
+    assert "1 group of ids that differ only in case, Unicode form or ligatures: T1 and t1" in same.stderr
+    (study / "topics.tsv").write_text("t2\tWasps\nT2\tFlies\nT3\tMoths\n", encoding="utf-8")
+    several = annot_done("query", "add", "--file", "topics.tsv", "--dry-run", folder=study)
+    assert "1 group of ids that differ only in case, Unicode form or ligatures: t2 and T2" in several.stderr

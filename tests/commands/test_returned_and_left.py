@@ -111,9 +111,7 @@ def test_a_settled_pair_can_be_put_before_an_assessor_again(ws: Workspace, annot
     again = Adjudication(*pair, "j1", 0, "shown", ("a2", "a1"), judged_at="2041-01-01T00:00:00+00:00")
     with open_store(ws.database_url) as store, store.begin() as session:
         ADJUDICATIONS.record(
-            session,
-            [SourcedAdjudication(again, "label-studio", "8", {})],
-            recorded_at="2041-01-01T00:00:00+00:00",
+            session, [SourcedAdjudication(again, "label-studio", "8", {})], recorded_at="2041-01-01T00:00:00+00:00"
         )
     assert decision() == (0, "adjudicated")
     assert to_adjudicate() == {PairKey(*pair, 2)}

@@ -7,11 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from annot.judging.progress import (
-    AgreementSoFar,
-    papers_with_complete_pairs,
-    running_agreement,
-)
+from annot.judging.progress import AgreementSoFar, papers_with_complete_pairs, running_agreement
 from annot.publishing.report.status_page import StatusWords
 from annot.steps.status_page import StatusPage
 from annot.study.snapshot import read_snapshot

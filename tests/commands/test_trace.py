@@ -36,21 +36,3 @@ def test_the_whole_story_of_a_settled_pair(ws: Workspace, annot: Run) -> None:
     assert (found["standing"], found["qrel"]) == ("adjudicated", 3)
     assert (decision["grade"], decision["adjudicator"], decision["reason"]) == (3, "j1", "the facet was misread")
     assert found["runs"] == {"forward": 9, "gappy": 8}
-
-
-def test_the_text_tells_it_in_the_order_of_the_work_without_identities(ws: Workspace, annot: Run) -> None:
-    build(ws, judged=40)
-    write_runs(ws)
-    text = annot("trace", QUERY, "d08").stdout
-    landmarks = [
-        f"query {QUERY}: facet method, sentences 2",
-        "  2  method      How p1.",
-        "document d08",
-        "drawn by title_tfidf at rank 5 in turn 9",
-        "assigned to a1 as pair number 9",
-        "decision: adjudicated",
-        "grade 3 by j1: the facet was misread",
-        "forward",
-    ]
-    assert [text.index(one) for one in landmarks] == sorted(text.index(one) for one in landmarks)
-    assert "example.org" not in text

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 from annot.base.records import ScoredDoc, ranked
 from annot.ranking import vectors
-from command_line import annot, annot_done
+from command_line import annot_done
 
 SENTENCES = [f"We study the {word} of things with care." for word in ("shape", "size", "colour", "weight")]
 
@@ -69,10 +69,7 @@ def written(folder: Path, matrix: np.ndarray, form: str) -> list[str]:
     raise AssertionError(form)
 
 
-@pytest.mark.parametrize(
-    "form",
-    ["npy of float64", "parquet of fixed size", "semantic-scholar"],
-)
+@pytest.mark.parametrize("form", ["npy of float64", "parquet of fixed size", "semantic-scholar"])
 def test_every_format_gives_the_same_set(folder: Path, matrix: np.ndarray, form: str) -> None:
     typed = written(folder, matrix, form)
     promised = annot_done("vectors", "add", "mine", *typed, "--dry-run", "--json", folder=folder).data
@@ -112,14 +109,3 @@ def test_what_is_imported_is_at_once_a_pooling_method(folder: Path, matrix: np.n
     assert [(one["name"], one["papers"], one["missing"], one["precision"]) for one in listed] == [
         ("mine", 58, 2, "float16")
     ]
-
-
-def test_a_changed_set_is_found_by_verify(folder: Path, matrix: np.ndarray) -> None:
-    annot_done("vectors", "add", "mine", *written(folder, matrix, "npy"), folder=folder)
-    annot_done("check", "files", folder=folder)
-    path = folder / "corpus/vectors/mine/ids.txt"
-    first, second, *rest = path.read_text().splitlines()
-    path.write_text("\n".join([second, first, *rest]) + "\n")
-    found = annot("check", "files", folder=folder)
-    assert found.exit_code == 1
-    assert "corpus/vectors/mine/ids.txt: changed; corpus/vectors/mine/vectors.json says" in found.stdout

@@ -72,11 +72,3 @@ def test_tasks_that_do_not_matter_in_the_round_are_left_out(studio: Studio) -> N
     assert answered({"open": {"grade": 1}, "answered": {}}) == (2, 2)
     assert studio.written == [(3, ({"grade": 1}, 2), 12.5)]
     assert answered({}) == (0, 0)
-
-
-def test_a_project_in_which_all_is_answered_is_not_looked_at_again(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(studio, "tasks_of", lambda _: [SimpleNamespace(task_id=1, key="answered", annotations=1)])
-    assert answered(None) == (1, 1)
-    assert studio.pulled == []

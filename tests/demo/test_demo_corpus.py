@@ -1,8 +1,6 @@
 """The demo corpus is whole, reads like abstracts, and has what makes facets matter."""
 
-import itertools
-import json
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 from annot.base.settings import Settings
@@ -22,11 +20,6 @@ QUERIES = simulated_people.query_papers()
 def facets_of(paper_id: str) -> set[str | None]:
     settings = Settings()
     return {settings.facet_of(label) for label in BY_ID[paper_id].labels or ()}
-
-
-def test_lines_carry_the_stated_fields_and_nothing_of_the_simulation() -> None:
-    keys = ["paper_id", "title", "year", "abstract", "labels", "citations"]
-    assert all(list(json.loads(line)) == keys for line in simulated_people.corpus_text().splitlines())
 
 
 def test_abstracts_are_as_long_as_promised_and_every_sentence_has_a_label() -> None:
@@ -58,24 +51,6 @@ def test_query_papers_have_two_facets_with_sentences_spread_over_years_and_probl
     assert years == sorted(years)
     for first, last in PERIODS:
         assert any(first <= year <= last for year in years), (first, last)
-
-
-def test_each_problem_differs_in_method_and_has_opposite_findings() -> None:
-    assert set(LATENTS) == set(BY_ID)
-    problems = defaultdict(list)
-    for paper_id, latent in LATENTS.items():
-        assert paper_id[3:5] == latent.problem
-        problems[latent.problem].append(latent)
-    assert len(problems) == 15
-    for problem, latents in problems.items():
-        assert len({one.method for one in latents}) >= 7, problem
-        opposite = [
-            (one, other)
-            for one, other in itertools.combinations(latents, 2)
-            if one.claim == other.claim and one.polarity * other.polarity == -1
-        ]
-        assert len(opposite) >= 2, problem
-        assert Counter(one.subproblem for one in latents) == {"a": 5, "b": 5}
 
 
 def test_the_papers_alone_are_written_without_a_study_and_over_nothing_else(tmp_path: Path) -> None:

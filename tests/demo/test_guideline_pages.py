@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from annot.base.settings import ScaleSettings, Settings
-from annot.base.templating import render
 from annot.formats.trec import read_qrels
 from annot_demo import simulated_people
 from annot_demo.simulated_people import latent_relevance
@@ -27,24 +26,6 @@ def text_of(page: str) -> str:
 
 def section(text: str, heading: str) -> str:
     return re.split(r"^## ", text.split(f"## {heading}\n", 1)[1], flags=re.MULTILINE)[0]
-
-
-@pytest.mark.parametrize("facet", FACETS)
-def test_each_facet_opens_with_its_name_and_a_definition_of_one_line(facet: str) -> None:
-    heading, _, definition, blank, *_ = text_of(facet).splitlines()
-    assert heading == f"# {facet.capitalize()}"
-    assert blank == ""
-    assert 40 <= len(definition) <= 140
-    assert not re.search(r"[*_`#\[]", definition), "the screen shows it as it stands"
-
-
-@pytest.mark.parametrize("facet", FACETS)
-def test_each_grade_has_its_name_and_an_example_of_a_pair(facet: str) -> None:
-    text = text_of(facet)
-    for grade, name in enumerate(ScaleSettings().names):
-        roles = [role for role, _, _ in EXAMPLE.findall(section(text, f"{grade} {name}"))]
-        assert roles, (facet, grade)
-        assert roles == ["Query", "Candidate"] * (len(roles) // 2), (facet, grade)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -93,37 +74,3 @@ def test_examples_that_the_demonstration_judged_have_their_grade_in_its_qrels(fa
     ]
     assert len(judged) >= 2
     assert [one for one in judged if one[2] != one[3]] == []
-
-
-def test_the_general_page_names_the_scale_and_every_rule() -> None:
-    text = text_of("general")
-    for grade, name in enumerate(ScaleSettings().names):
-        assert re.search(rf"^\| {grade} \| {name} \|", text, re.MULTILINE)
-    for rule in (
-        "Stay with the facet",
-        "Structure before attributes",
-        "One shared aspect is enough",
-        "Wrong labels",
-        "context",
-        "{cannot_judge}",
-        "Opposite findings",
-        "Meet between batches",
-        "Do not overthink",
-    ):
-        assert rule in text
-
-
-def test_the_page_on_queries_and_the_rating_sheet_say_the_same() -> None:
-    page = text_of("queries")
-    types = Settings().queries.types
-    sheet = render("rating.txt.j2", {"min_rating": 3, "types": types}, overrides=None)
-    for paper_type in types:
-        assert f"| {paper_type} |" in page
-        assert f"{paper_type}: " in sheet
-    criteria = re.findall(r"^\d\. (.+)$", page, re.MULTILINE)
-    assert len(criteria) == 3
-    assert "delete its name" in page
-    assert "Delete the name of a facet without substantial content" in sheet
-    for text in (*criteria, "rated 3", "never chosen"):
-        assert text.rstrip(".") in page, text
-        assert text.rstrip(".") in sheet, text

@@ -1,13 +1,9 @@
 """The made questions: each has papers of every grade, and what answers it follows from what the papers are about."""
 
-import re
-from collections import Counter
-
 import pytest
-from annot.base.records import WHOLE, Query, Topic
-from annot.publishing.release.prose import parse_answers, unanswered
-from annot_demo import simulated_people, whole_way
-from annot_demo.simulated_people import JITTER, Latent, MadeQuestion, answer_relevance, demo_relevance
+from annot.base.records import Topic
+from annot_demo import simulated_people
+from annot_demo.simulated_people import JITTER, Latent, MadeQuestion, answer_relevance
 
 LATENTS = simulated_people.latents()
 QUESTIONS = {one.topic.topic_id: one for one in simulated_people.questions()}
@@ -40,26 +36,6 @@ def test_what_a_paper_is_about_decides_how_well_it_answers(doc: Latent, middle: 
     assert found == [answer_relevance(ASKED, name, latents) for name in latents]
 
 
-def test_each_question_is_whole_and_no_two_ask_the_same() -> None:
-    assert len(QUESTIONS) == len({(one.problem, one.topic.title) for one in QUESTIONS.values()}) == 10
-    for one in QUESTIONS.values():
-        assert one.topic.title.endswith("?")
-        assert all((one.topic.description, one.topic.narrative))
-        for trait, values in one.answered_by.items():
-            known = {getattr(latent, trait) for latent in LATENTS.values()}
-            assert set(values) <= known, (one.topic.topic_id, trait)
-
-
-def test_each_question_has_full_answers_related_papers_and_many_that_are_neither() -> None:
-    truth = demo_relevance("questions")
-    for name in QUESTIONS:
-        query = Query(name, name, WHOLE, ())
-        grades = Counter(sum(truth(query, doc) >= at for at in (0.5, 1.5, 2.5)) for doc in LATENTS)
-        assert 1 <= grades[3] <= 10, name
-        assert grades[1] >= 3, name
-        assert grades[0] > 100, name
-
-
 def test_the_papers_that_answer_are_those_that_a_reader_would_name() -> None:
     """Chosen by reading titles and abstracts, not by what the papers are said to be about."""
     read = {
@@ -71,12 +47,3 @@ def test_the_papers_that_answer_are_those_that_a_reader_would_name() -> None:
     for name, full in read.items():
         for doc in full:
             assert answer_relevance(QUESTIONS[name], doc, LATENTS) > 2.5, (name, doc)
-
-
-def test_the_datasheet_answers_every_question_and_speaks_of_no_facet() -> None:
-    text = whole_way.demo_answers("questions")
-    answers = parse_answers(text, name="datasheet.toml")
-    assert unanswered(answers, topics=True) == ()
-    assert not [name for name, answer in answers.items() if re.search("facet|query paper|sentence label", answer)]
-    assert answers["distribution.third_parties"] == "No."
-    assert whole_way.demo_answers("facets") == simulated_people.read("datasheet.toml")

@@ -3,27 +3,19 @@
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from statistics import fmean, median
+from statistics import median
 
 import krippendorff
 import numpy as np
 import pytest
 from annot_demo import simulated_people
-from annot_demo.simulated_people import (
-    ADJUDICATOR,
-    CAST,
-    JITTER,
-    Latent,
-    SimulatedAssessor,
-    latent_relevance,
-)
+from annot_demo.simulated_people import ADJUDICATOR, CAST, SimulatedAssessor, latent_relevance
 from demo_collection import common_words, papers
 
 PAPERS = papers()
 LATENTS = simulated_people.latents()
 REASONS = ("not readable", "not enough context")
 THRESHOLDS = (0.5, 1.5, 2.5)
-FACETS = ("background", "method", "result")
 
 
 def person(*, severity: float = 0.0, noise: float = 0.4, name: str = "a1", rate: float = 0.0) -> SimulatedAssessor:
@@ -55,43 +47,6 @@ def pairs(pools: dict[str, list[str]]) -> list[tuple[str, str, float]]:
         for facet in facets
         for doc in pools[paper_id]
     ]
-
-
-def test_facets_tell_the_same_pair_apart() -> None:
-    # Reviews across products and parsing speech: one mechanism on other objects, two problems.
-    assert 1.5 < latent_relevance("fic1507", "method", "fic0408", LATENTS) < 2.5
-    assert latent_relevance("fic1507", "background", "fic0408", LATENTS) < 1.5
-    # Reviews across products and notes across hospitals: one mechanism on the same kind of objects.
-    assert latent_relevance("fic1507", "method", "fic1508", LATENTS) > 2.5
-    # Two trackers of what a caller wants, one by rules and one by probabilities.
-    assert latent_relevance("fic0802", "background", "fic0803", LATENTS) > 2.5
-    assert latent_relevance("fic0802", "method", "fic0803", LATENTS) < 1.0
-
-
-@pytest.mark.parametrize("facet", FACETS)
-def test_the_kinds_of_likeness_are_in_order(facet: str) -> None:
-    query = Latent("01", "a", "crf", "linear-chain", "context-helps", 1)
-    steps = {
-        "background": ("01 b", "14 a", "04 a", "13 b"),
-        "method": ("crf semi-markov", "ilp soft-constraints", "rl bandit"),
-        "result": ("01 a structure-helps resource", "14 b context-helps crf", "13 a structure-helps crf"),
-    }[facet]
-    docs = {"0": query}
-    for number, step in enumerate(steps, 1):
-        first, second, *rest = step.split()
-        if facet == "method":
-            docs[str(number)] = query._replace(problem="13", method=first, submethod=second)
-        else:
-            claim, method = rest or ("x", "crf")
-            docs[str(number)] = query._replace(problem=first, subproblem=second, claim=claim, method=method)
-    # The mean over many queries: a single pair may be shifted by its jitter.
-    means = []
-    for doc in sorted(docs):
-        latent = {f"q{number}": query for number in range(80)} | {doc: docs[doc]}
-        means.append(fmean(latent_relevance(f"q{number}", facet, doc, latent) for number in range(80)))
-    assert means == sorted(means, reverse=True)
-    assert means[0] > 2.5
-    assert means[-1] < JITTER
 
 
 def test_an_answer_follows_from_seed_assessor_and_pair_alone() -> None:

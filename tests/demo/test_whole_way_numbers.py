@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import ScoredDoc
-from annot.base.settings import JudgingSettings
 from annot.steps import plan
 from annot_demo import whole_way
 from sampled_study import pooled
@@ -28,17 +27,6 @@ def test_rankings_are_compared_by_their_first_twenty_documents(first: int, share
 def test_the_overlap_is_the_mean_over_query_papers() -> None:
     fresh = {"p1": documents(0), "p2": documents(10)}
     assert whole_way._overlap(fresh, {"p2": documents(0), "p1": documents(0), "p3": ()}) == pytest.approx(0.75)
-
-
-def test_shares_are_shares_and_a_small_part_is_asked_again() -> None:
-    assert 0.5 < whole_way.TOLERANCE < 1
-    assert JudgingSettings(repeats=whole_way.REPEATS).repeats == whole_way.REPEATS <= 0.1
-
-
-def test_the_settings_are_of_the_demonstration() -> None:
-    text = whole_way.demo_settings()
-    assert f'name = "{whole_way.NAME}"' in text
-    assert f"seed = {whole_way.SEED}" in text
 
 
 def test_a_sample_is_drawn_from_deeper_pools() -> None:

@@ -103,9 +103,7 @@ def test_a_study_that_is_too_small_says_how_many_papers_it_needs(papers: int, en
     one = panel(grades, np.repeat(np.arange(2 * papers), 20), papers=np.arange(2 * papers) // 2)
     found = diagnosis_of(one)
     assert (len(found.findings), found.too_small) == (1, False) if enough else (0, True)
-    said = "cannot show that an assessor is stricter or more lenient than the others, however much: each person needs "
-    said += "at least 11 query papers shared with others, and each shares 10 at most."
-    assert (said in told(one)) is not enough
+    assert ("at least 11 query papers shared with others, and each shares 10 at most" in told(one)) is not enough
     assert "by design" not in told(one)
     assert ("No assessor differs" in told(one)) is False
 
@@ -118,12 +116,8 @@ def test_that_one_team_a_paper_hides_a_strict_person_is_said_with_the_reason() -
         found = diagnosis_of(one)
         assert (planted.assessor in {finding.assessor for finding in found.findings}) is not hidden
         assert (found.papers, found.one_team, found.too_small) == (12, hidden, hidden)
-        reason = (
-            "each shares 6 at most. This is by design: one team judges all pairs of a query paper, so each person "
-            'meets the others on few query papers. If a team were drawn for each pair (`assignment = "per-pair"`), '
-            "each person could share up to 12 query papers."
-        )
-        assert (reason in told(one)) is hidden
+        for part in ("each shares 6 at most. This is by design", '`assignment = "per-pair"`', "up to 12 query papers"):
+            assert (part in told(one)) is hidden
 
 
 @pytest.mark.parametrize("seed", [41, 60, 74])

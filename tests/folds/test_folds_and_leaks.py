@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from annot.base.errors import InputError, LeakError
 from annot.base.records import Paper, Query, Topic
-from annot.measuring import folds as folds_of
 from annot.measuring.folds import find_leaks, grouped_folds, near_copies, refuse_leaks
 from annot.measuring.study_analyses import StudyGrades
 from sklearn.model_selection import StratifiedGroupKFold
@@ -22,7 +21,7 @@ def drawn(papers: int) -> list[Query]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_folds_hold_every_query_once_and_no_paper_twice(seed: int, count: int) -> None:
     queries = drawn(30)
@@ -36,7 +35,7 @@ def test_folds_hold_every_query_once_and_no_paper_twice(seed: int, count: int) -
     assert folds == grouped_folds(queries[::-1], copies=(), count=count, seed=seed)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_folds_are_as_even_as_those_of_scikit_learn(seed: int) -> None:
     """Its StratifiedGroupKFold keeps groups whole too and evens out classes; ours also takes near-copies as one."""
     queries = drawn(30)
@@ -61,7 +60,7 @@ def test_seeds_draw_other_folds_and_too_few_papers_are_refused() -> None:
         grouped_folds(drawn(3), copies=(), count=4, seed=1)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_near_copies_are_in_one_fold(seed: int) -> None:
     copies = [("p7", "p1"), ("p1", "p10"), ("p4", "p5")]
     folds = grouped_folds(drawn(12), copies=copies, count=3, seed=seed)
@@ -126,11 +125,6 @@ def test_papers_with_most_queries_are_dealt_first_and_folds_come_out_even() -> N
         assert {one, two} == {("big-a", "big-b", "big-c"), ("pa-a", "pb-b", "pc-c")}
 
 
-def test_only_folds_by_their_names_are_tested_on() -> None:
-    split = {"fold2_test": ("q2",), "fold1_test": ("q1",), "fold1_dev": ("q2",), "test": ("q9",), "foldx_test": ("q8",)}
-    assert folds_of.test_folds(split) == (("q1",), ("q2",))
-
-
 @pytest.mark.parametrize(("common", "near"), [(6, True), (5, False)])
 def test_texts_are_near_duplicates_from_six_tenths_of_their_word_fives_on(common: int, near: bool) -> None:
     """Ten fives of words in all: those in common, and two of either text or more."""
@@ -159,15 +153,6 @@ def test_questions_are_copies_by_title_and_description_however_short() -> None:
     }
     assert near_copies(asked) == (("T1", "T2"),)
     assert near_copies({**asked, **texts(T0="tea and hearts in old men")}) == (("T0", "T4"), ("T1", "T2"))
-
-
-def test_two_texts_are_never_judged_for_each_other_even_if_documents_have_their_ids() -> None:
-    train, test = [Query("1", "1", "whole", ())], [Query("2", "2", "whole", ())]
-    pools = {"1": ["2", "3"], "2": ["1", "3"]}
-    topics = {"1": Topic("1", "sleep"), "2": Topic("2", "tea")}
-    leaks = find_leaks(train, test, pools=pools, topics=topics)
-    assert (leaks.other_way_round, leaks.candidates) == ((), ("3",))
-    assert find_leaks(train, test, pools=pools, topics=texts(**{"1": "a", "2": "b"})).other_way_round == (("1", "2"),)
 
 
 def grades(recorded: list[list[str]]) -> StudyGrades:

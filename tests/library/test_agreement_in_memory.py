@@ -4,7 +4,6 @@ from typing import Any
 
 import annot
 import numpy as np
-import pandas as pd
 import pytest
 from annot.api import agreeing
 from annot.base.errors import InputError
@@ -18,21 +17,6 @@ def measured(given: Any = MATRIX, **options: Any) -> agreeing.MeasuredAgreement:
     return annot.measure_agreement(given, **({"coefficients": ["percent", "alpha_nominal"]} | options))
 
 
-@pytest.mark.parametrize(
-    ("missing", "pairs"),
-    # Of five items four have two grades; where a gap is a 0, all five.
-    [("drop", 4), ("zero", 5)],
-)
-def test_items_with_two_grades_are_counted(missing: str, pairs: int) -> None:
-    frame = measured(missing=missing).to_frame()
-    assert frame["pairs"].tolist() == [pairs, pairs]
-    assert frame["queries"].isna().all()
-    assert frame["coefficient"].tolist() == ["percent", "alpha_nominal"]
-    assert set(frame["statistic"]) == {"pooled"}
-    assert set(frame["adjudication"]) == {"before"}
-    assert set(frame["facet"]) == {"together"}
-
-
 def test_equal_grades_of_two_assessors_are_a_share_of_the_items() -> None:
     # Three of four items have equal grades.
     frame = measured([[1, 1], [0, 0], [2, 1], [2, 2]], level=None).to_frame()
@@ -41,40 +25,10 @@ def test_equal_grades_of_two_assessors_are_a_share_of_the_items() -> None:
     assert frame["interval"].tolist() == ["", ""]
 
 
-def test_an_interval_of_items_becomes_wider_with_its_level() -> None:
-    matrix = [[at % 3, (at + (at % 7 == 0)) % 3] for at in range(40)]
-    widths = []
-    for level in (0.5, 0.95):
-        frame = measured(matrix, level=level).to_frame()
-        assert (frame["low"] < frame["value"]).all()
-        widths.append(frame["high"] - frame["low"])
-    assert (widths[0] < widths[1]).all()
-    pd.testing.assert_frame_equal(measured(matrix).to_frame(), measured(matrix, level=0.95).to_frame())
-
-
-def test_a_matrix_of_items_has_no_queries() -> None:
-    found = measured()
-    assert found.per_query().empty
-    assert found.notes == ("items are the sampling units of the intervals",)
-    assert (found.scale, found.missing) == ((0, 1, 2), "drop")
-
-
 @pytest.mark.parametrize("options", [{"final": {"q": {"d": 1}}}, {"binarised_at": 1}, {"binarised_at": 0}])
 def test_a_matrix_has_no_final_grades_and_is_not_split(options: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="expected a long table"):
         measured(**options)
-
-
-def test_without_final_grades_there_is_nothing_after_adjudication() -> None:
-    found = measured(LONG)
-    frame, by_query = found.to_frame(), found.per_query()
-    assert set(frame["adjudication"]) == {"before", ""}
-    assert set(by_query["adjudication"]) == {"before"}
-    assert "disputed_share" in set(frame["coefficient"])
-    assert "overruled_share" not in set(frame["coefficient"])
-    for one in (frame, by_query):
-        assert one.index.tolist() == list(range(len(one)))
-    assert by_query["query_id"].unique().tolist() == ["q0", "q1"]
 
 
 FINAL = {"q0": {"d0": 0, "d1": 1, "d2": 2}, "q1": {"d3": 2, "d4": 0, "d5": 1}}

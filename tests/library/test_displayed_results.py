@@ -6,8 +6,6 @@ from typing import Any
 import annot
 import pandas as pd
 import pytest
-from annot.publishing.report.figures import PLAIN
-from matplotlib.colors import to_hex
 
 # Two of three grades of each query are equal; the final grades are those of a1.
 RATINGS = [(f"q{at // 3}", f"d{at}", f"a{who}", (at + who * (at % 3 == 2)) % 4) for who in (0, 1) for at in range(12)]
@@ -76,24 +74,6 @@ def test_runs_are_shown_best_first_with_chance_last() -> None:
         assert note.partition("`")[0] in found._repr_html_()
 
 
-def test_grades_of_which_none_is_relevant_are_told_before_any_figure() -> None:
-    qrels = {query: {doc: min(grade, 1) for doc, grade in of.items()} for query, of in QRELS.items()}
-    found = annot.evaluate(GOOD, qrels, relevant_from=2)
-    assert "set `relevant_from = 1`" in found.notes[0]
-    for page in (repr(found), found._repr_html_()):
-        assert page.index("relevant_from = 1") < page.index("%")
-    assert not any("relevant_from" in note for note in annot.evaluate(GOOD, qrels).notes)
-
-
-def test_without_a_value_it_says_why_and_open_disputes_leave_out_what_is_after() -> None:
-    assert repr(annot.measure_agreement([("q", "d", "a", 1), ("q", "e", "a", 2)])).endswith(
-        "median over queries: no value, because none of the queries has a value."
-    )
-    assert "after it" not in repr(annot.measure_agreement(RATINGS, final={"q0": {"d0": 0}}))
-    with pytest.raises(annot.InputError, match="coefficients: expected at least one"):
-        annot.measure_agreement(RATINGS, coefficients=[])
-
-
 def pools(queries: int) -> annot.DrawnPools:
     ranking = {f"q{at:02}": {f"d{one}": float(-one) for one in range(at % 3 + 1)} for at in range(queries)}
     return annot.draw_pool({"bm25": ranking, "lsa": ranking}, per_method=2, seed=1)
@@ -137,22 +117,6 @@ def test_what_people_wrote_is_text_in_a_notebook() -> None:
             assert "&lt;script&gt;" in body
 
 
-def drawn(figure: Any) -> list[str]:
-    return [label.get_text() for axes in figure.axes for label in axes.get_yticklabels()]
-
-
-def test_results_are_drawn_as_the_report_draws_them() -> None:
-    agreement = annot.measure_agreement(RATINGS, final=FINAL).plot()
-    assert [axes.get_title(loc="left") for axes in agreement.axes] == ["together, 4 queries"]
-    assert [text.get_text() for text in agreement.legends[0].texts] == ["before adjudication", "after adjudication"]
-    before = annot.measure_agreement(RATINGS).plot()
-    assert [text.get_text() for text in before.legends[0].texts] == ["before adjudication"]
-    runs = annot.evaluate({"a$b$": BAD, r"$\frac": GOOD}, QRELS).plot()
-    assert drawn(runs)[:2] == [r"$\frac", "a$b$"]
-    assert to_hex(runs.get_facecolor()) == to_hex(PLAIN.back)
-    assert drawn(pools(3).plot()) == ["q00", "q01", "q02"]
-
-
 @pytest.mark.parametrize(
     ("ratings", "options", "why"),
     [
@@ -173,8 +137,6 @@ def test_of_several_measures_the_first_compares_and_all_are_measured() -> None:
     assert {("trec", "nDCG@2"), ("csfcube", "NDCG@1"), ("trec", "P@1"), ("csfcube", "P@1")} <= measured
     assert set(found.comparisons()["measure"]) == {"nDCG@2"}
     assert repr(found).splitlines()[1].startswith("good has the highest nDCG@2: 100.0%.")
-    pd.testing.assert_frame_equal(
-        *(annot.evaluate(GOOD, QRELS, measure=given).to_frame() for given in ("AP", ["AP"])),
-    )
+    pd.testing.assert_frame_equal(*(annot.evaluate(GOOD, QRELS, measure=given).to_frame() for given in ("AP", ["AP"])))
     with pytest.raises(annot.InputError, match="measure 'nDGC@2': not known"):
         annot.evaluate(GOOD, QRELS, measure=["AP", "nDGC@2"])

@@ -43,20 +43,6 @@ def test_the_examples_of_all_other_docstrings_give_what_they_show() -> None:
     assert not [name for name, result in results.items() if result.failed]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_docstring_has_the_parts_that_readers_look_for(name: str) -> None:
-    function = getattr(annot, name)
-    text = inspect.getdoc(function) or ""
-    headings = re.findall(r"^(\w+)\n-{3,}$", text, re.M)
-    assert [one for one in headings if one != "Notes"] == ["Parameters", "Returns", "Raises", "Examples"]
-    parameters = text.split("Parameters\n----------\n")[1].split("\n\nReturns")[0]
-    assert re.findall(r"^(\w+) : \S", parameters, re.M) == list(inspect.signature(function).parameters)
-
-
-def test_the_readme_shows_every_function() -> None:
-    assert {name for name in FUNCTIONS if f"annot.{name}(" in README_TEXT} == set(FUNCTIONS)
-
-
 @pytest.mark.parametrize("code", README)
 def test_an_example_of_the_readme_runs_as_pasted(code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}

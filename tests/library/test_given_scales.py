@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import pytest
 from annot.base.errors import InputError
 from annot.base.names import StudyVocabulary
 from annot.base.records import Judgement
-from annot.steps.inputs import GivenTopics, as_frame, check_level, ratings_in, runs_in, scale_of, topics_of
+from annot.steps.inputs import GivenTopics, as_frame, check_level, ratings_in, scale_of, topics_of
 
 
 def graded(*grades: int | None) -> list[Judgement]:
@@ -90,15 +89,3 @@ def test_papers_are_those_of_the_first_source_that_knows_every_query() -> None:
         StudyVocabulary("topic", "document"),
     )
     assert topics_of(["q1", "q9"], some, every).of == {}
-
-
-def test_a_list_of_runs_names_the_one_that_is_there_twice() -> None:
-    run = {"q": {"d": 1.0}}
-    assert [*runs_in({"a": run, "b": run}, name="run")] == ["a", "b"]
-    with pytest.raises(InputError, match="two runs with the tag 'run'"):
-        runs_in([run, run], name="run")
-    with pytest.raises(InputError, match="contains no run"):
-        runs_in([], name="run")
-    two = pd.DataFrame({"query": ["q", "q"], "document": ["d", "e"], "score": [1.0, 2.0], "run": ["x", "y"]})
-    with pytest.raises(InputError, match=r"run a: 2 runs \(x, y\), expected one"):
-        runs_in({"a": two}, name="run")

@@ -45,16 +45,6 @@ def test_judgements_are_the_same_in_every_form(form: Any) -> None:
     assert ratings_in(form, name="ratings") == ratings_in(FRAME, name="ratings")
 
 
-def test_hidden_repeats_and_flagged_judgements_do_not_count() -> None:
-    extra = FRAME.assign(occasion=1, flags="")
-    repeat = extra.iloc[[0]].assign(occasion=2, grade=0)
-    flagged = extra.iloc[[0]].assign(flags="deleted", grade=0)
-    listed = [flags.split() for flags in [*extra["flags"], "", "deleted"]]
-    given = pd.concat([extra, repeat, flagged], ignore_index=True)
-    assert ratings_in(given, name="ratings") == ratings_in(FRAME, name="ratings")
-    assert ratings_in(given.assign(flags=listed), name="ratings") == ratings_in(FRAME, name="ratings")
-
-
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -201,26 +191,6 @@ def test_a_list_of_documents_is_a_ranking_best_first(form: Callable[[list[str]],
     assert runs_in([{"bm25": run}, RUN], name="run") == {"bm25": expected, "run": RANKINGS}
 
 
-def test_lists_give_the_pool_and_the_measures_of_the_same_order_with_scores() -> None:
-    scored = {"q1": {"d3": 9.0, "d1": 8.5}, "q2": {"d1": 0.5}}
-    frames = [annot.draw_pool({"bm25": run, "lsa": RUN}).to_frame().drop(columns="score") for run in (LISTED, scored)]
-    pd.testing.assert_frame_equal(*frames)
-    qrels = {"q1": {"d1": 3, "d3": 0}, "q2": {"d1": 2}}
-    measured = [annot.evaluate(run, qrels).to_frame() for run in (LISTED, scored)]
-    pd.testing.assert_frame_equal(*measured)
-
-
-def test_a_file_with_faults_names_its_lines(tmp_path: Path) -> None:
-    path = tmp_path / "bad.run"
-    path.write_text("q1 Q0 d1 1 2.5\nq1 Q0 d1 1 nan bm25\n")
-    expected = [
-        f"{path}:1: 5 columns, expected 6 (query_id Q0 doc_id rank score tag)",
-        f"{path}:2: score 'nan', expected a finite number",
-    ]
-    assert faults_of(lambda: annot.read_run(path)) == expected
-    assert faults_of(lambda: annot.draw_pool([path])) == expected
-
-
 PAPERS_FILE = "query_id\tquery_paper\nq1\tp\nq2\tp\nq9\tother\n"
 
 
@@ -240,14 +210,6 @@ def test_the_papers_next_to_the_qrels_come_with_them(tmp_path: Path) -> None:
     for given in (path, frame):
         assert annot.evaluate(RUN, given).notes[0] == expected
     assert annot.measure_agreement(FRAME, final=path).notes == (expected,)
-
-
-def test_without_a_paper_notes_say_that_queries_count_as_independent(tmp_path: Path) -> None:
-    (tmp_path / "qrels.txt").write_text(write_qrels(QRELS))
-    for given in (tmp_path / "qrels.txt", QRELS_FRAME, {"q1": {"d1": 3}, "q2": {"d1": 1}}):
-        assert annot.evaluate(RUN, given).notes[0].startswith("queries are taken as independent")
-    assert annot.measure_agreement(FRAME).notes[0].startswith("queries are taken as independent")
-    assert annot.measure_agreement([[1, 1], [0, 1]]).notes == ("items are the sampling units of the intervals",)
 
 
 @pytest.mark.parametrize(
@@ -294,3 +256,30 @@ def test_what_has_no_columns_has_none_to_name(call: Callable[[], object], expect
     (fault,) = faults_of(call)
     assert fault.startswith("clusters='paper': ")
     assert expected in fault
+
+
+def test_a_column_of_topics_is_the_unit_beside_a_column_of_queries_and_the_query_alone() -> None:
+    named = FRAME.assign(topic_id="t")
+    assert annot.measure_agreement(named).notes == (
+        "topics are the sampling units: 2 queries on 1 topic, by the column 'topic_id'",
+    )
+    alone = FRAME.rename(columns={"query": "topic_id"})
+    assert annot.measure_agreement(alone).notes[0].startswith("queries are taken as independent")
+    both = annot.measure_agreement(named.assign(query_paper="p")).notes[0]
+    assert both == "query papers are the sampling units: 2 queries on 1 paper, by the column 'query_paper'"
+    (fault,) = faults_of(lambda: annot.measure_agreement(FRAME.assign(topic_id=[*"tttttttu"])))
+    assert fault == "ratings: row 7: topic 'u' of query q2, expected 't' as in its other rows"
+    assert "by the column 'topic_id'" in annot.measure_agreement(named, clusters="topic_id").notes[0]
+
+
+def test_the_topics_next_to_the_qrels_come_with_them(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(write_qrels(QRELS))
+    beside = tmp_path / "query_topics.tsv"
+    beside.write_text("query_id\ttopic_id\nq1\tt\nq2\tt\n")
+    frame = annot.read_qrels(tmp_path / "qrels.txt")
+    assert frame["topic_id"].tolist() == ["t", "t", "t"]
+    for given in (tmp_path / "qrels.txt", frame):
+        told = annot.evaluate(RUN, given).notes[0]
+        assert told == f"topics are the sampling units: 2 queries on 1 topic, by {beside}"
+    beside.write_text("query_id\ttopic_id\nq1\tt\n")
+    assert faults_of(lambda: annot.read_qrels(tmp_path / "qrels.txt")) == ["q2: no line, expected its topic"]

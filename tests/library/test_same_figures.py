@@ -8,13 +8,11 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-import pytrec_eval
 from command_line import annot_done
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 N = np.nan
 
 
@@ -57,46 +55,6 @@ def test_a_grade_that_nobody_gave_counts_in_gwets_coefficient() -> None:
     for scale, chance in (((0, 1), 15 / 32), ((0, 1, 2, 3), 5 / 32)):
         frame = annot.measure_agreement(grades, scale=scale, coefficients=["ac1"], level=None).to_frame()
         assert frame["value"].item() == pytest.approx((3 / 4 - chance) / (1 - chance))
-
-
-def judgements(seed: int) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    rows = [(f"q{q}", f"d{d}", f"a{a}") for q in range(12) for d in range(15) for a in range(2)]
-    frame = pd.DataFrame(rows, columns=["query", "document", "assessor"])
-    truth = np.repeat(rng.integers(0, 4, size=len(rows) // 2), 2)
-    return frame.assign(grade=np.clip(truth + rng.integers(-1, 2, size=len(rows)), 0, 3))
-
-
-def test_binarised_is_the_same_as_grades_that_were_binary() -> None:
-    given = judgements(1)
-    names = ["kappa", "alpha_nominal", "percent"]
-    binarised = annot.measure_agreement(given, binarised_at=2, coefficients=names)
-    binary = annot.measure_agreement(given.assign(grade=given["grade"] >= 2), coefficients=names)
-    assert binarised.scale == binary.scale == (0, 1)
-    frames = [one.to_frame() for one in (binarised, binary)]
-    pd.testing.assert_frame_equal(*(frame[frame["coefficient"].isin(names)] for frame in frames))
-
-
-def qrels_and_run(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    rng = np.random.default_rng(seed)
-    qrels = {f"q{at}": {f"d{doc:02}": int(rng.integers(0, 4)) for doc in range(30)} for at in range(6)}
-    scores = rng.permutation(6 * 40).astype(float).reshape(6, 40)
-    run = {f"q{at}": {f"d{doc:02}": scores[at, doc] for doc in range(5, 40)} for at in range(6)}
-    return qrels, run
-
-
-@pytest.mark.parametrize("relevant_from", [1, 2, 3])
-def test_measures_are_what_pytrec_eval_says(relevant_from: int) -> None:
-    qrels, run = qrels_and_run(seed=relevant_from)
-    names = {"map": "AP", "Rprec": "Rprec", "P_20": "P@20", "recall_20": "R@20"}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names), relevance_level=relevant_from).evaluate(run)
-    graded = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg"}).evaluate(run)
-    options = {"convention": "trec", "relevant_from": relevant_from}
-    ours = annot.evaluate(run, qrels, **options).per_query()
-    found = ours.pivot(index="query_id", columns="measure", values="value")
-    for query, values in theirs.items():
-        assert found.loc[query, list(names.values())].tolist() == pytest.approx([values[name] for name in names])
-        assert found.loc[query, "nDCG"] == pytest.approx(graded[query]["ndcg"])
 
 
 def test_figures_of_the_csfcube_study_are_those_of_the_command(csfcube: annot.OpenStudy, csfcube_study: Path) -> None:
@@ -152,33 +110,3 @@ def test_a_pool_by_hand() -> None:
     assert drawn.loc["d1", ["method", "rank"]].tolist() == ["cited", 1]
     assert drawn.loc["d1", "also_had_by"] in ("m1:1 m2:2", "m2:2 m1:1")
     assert drawn.loc["d4", ["method", "rank", "score"]].tolist() == ["m2", 3, 1.0]
-
-
-def test_the_frozen_pools_of_the_demonstration_are_drawn_again() -> None:
-    folder = CHECKOUT / "pools" / "demo"
-    runs = sorted((folder / "rankings").glob("*.run"))
-    golden = [path.read_text().splitlines() for path in sorted(folder.rglob("fic*.jsonl"))]
-    assert golden
-    heads = [json.loads(lines[0]) for lines in golden]
-    entries = {
-        head["topic_id"]: [json.loads(line) for line in lines[1:]] for head, lines in zip(heads, golden, strict=True)
-    }
-    cited = {
-        paper: [one["doc_id"] for one in pooled if one["drawn"]["method"] == "cited"]
-        for paper, pooled in entries.items()
-    }
-    drawn = annot.draw_pool(
-        runs,
-        per_method=heads[0]["per_method"],
-        ranking_depth=heads[0]["ranking_depth"],
-        mode=heads[0]["mode"],
-        seed=heads[0]["seed"],
-        cited=cited,
-    ).to_frame()
-    expected = [
-        (paper, one["doc_id"], one["drawn"]["turn"], one["drawn"]["method"], one["drawn"]["rank"])
-        for paper, pooled in sorted(entries.items())
-        for one in pooled
-    ]
-    columns = ["query_id", "doc_id", "turn", "method", "rank"]
-    assert list(drawn[columns].itertuples(index=False, name=None)) == expected

@@ -1,9 +1,6 @@
 """The tables of a study as the library opens it, on a snapshot made here."""
 
-import inspect
-import re
 from collections import Counter
-from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -70,13 +67,6 @@ def test_judgements_have_their_facet_paper_and_flags() -> None:
     assert str(found["grade"].dtype) == "Int64"
 
 
-def test_qrels_have_a_row_for_each_final_grade() -> None:
-    found = opened().qrels
-    assert found["relevance"].tolist() == [2, 0]
-    assert found.loc[1, ["origin", "adjudicator", "reason"]].tolist() == ["adjudicated", "j1", "why"]
-    assert [*found.columns][:4] == ["query_id", "facet", "query_paper", "doc_id"]
-
-
 def test_pools_are_below_each_other_with_one_row_number_each() -> None:
     found = opened(pool("p1", "d1", "d2"), pool("p2", "d3")).pool
     assert found.index.tolist() == [0, 1, 2]
@@ -85,32 +75,6 @@ def test_pools_are_below_each_other_with_one_row_number_each() -> None:
     none = opened().pool
     assert [*none.columns] == [*found.columns]
     assert len(none) == 0
-
-
-def test_a_study_says_what_it_has_and_where_it_is() -> None:
-    assert repr(opened()).splitlines() == [
-        "The study <i>ours has 1 query, 2 pairs to judge and 1 judgement.",
-        "2 pairs have a final grade, 1 is in dispute. Folder: study",
-    ]
-    html = opened(pool("p1", "d1", "d2"))._repr_html_()
-    assert "The study &lt;i&gt;ours has 1 query" in html
-    rows = re.findall(
-        r'<td class="name" dir="auto">(\w+)</td><td class="name" dir="auto">[^<]*</td><td>([^<]*)</td>', html
-    )
-    assert dict(rows) == {
-        **{
-            "topics": "1",
-            "queries": "1",
-            "papers": "0",
-            "pool": "2",
-            "judgements": "2",
-            "comments": "0",
-            "progress": "1",
-        },
-        **{"qrels": "2", "runs": "–", "agreement": "–"},
-    }
-    for name, _ in rows[:-1]:
-        assert isinstance(inspect.getattr_static(OpenStudy, name), cached_property)
 
 
 def test_tables_without_a_row_have_the_columns_and_the_types_of_those_with_rows() -> None:
@@ -151,14 +115,6 @@ def test_papers_are_read_when_the_table_is_first_used(tmp_path: Path, monkeypatc
     assert (str(found["year"].dtype), str(found["sentences"].dtype)) == ("Int64", "Int64")
 
 
-def test_queries_have_the_title_and_the_year_of_their_paper(tmp_path: Path) -> None:
-    found = opened(folder=with_papers(tmp_path)).queries
-    assert found.to_dict("records") == [
-        {"query_id": "q1", "paper_id": "p1", "facet": "aim", "year": 1999, "sentences": "1,3", "title": "A title"}
-    ]
-    assert str(found["year"].dtype) == "Int64"
-
-
 def test_runs_are_rankings_with_the_system_that_made_them(tmp_path: Path) -> None:
     (tmp_path / "exports" / "runs").mkdir(parents=True)
     for tag in ("lsa-2", "other"):
@@ -171,13 +127,8 @@ def test_runs_are_rankings_with_the_system_that_made_them(tmp_path: Path) -> Non
     ]
 
 
-def test_progress_counts_what_was_assigned_and_judged() -> None:
-    assert opened().progress.to_dict("records") == [{"assessor": "a1", "assigned": 2, "judged": 1, "left": True}]
-
-
 @pytest.mark.parametrize(
-    ("name", "command"),
-    [("queries", ("query", "list")), ("comments", ("comments",)), ("progress", ("status",))],
+    ("name", "command"), [("queries", ("query", "list")), ("comments", ("comments",)), ("progress", ("status",))]
 )
 def test_a_table_of_the_study_is_what_the_command_prints_as_csv(
     name: str, command: tuple[str, ...], tmp_path: Path

@@ -55,10 +55,6 @@ def test_a_record_without_figures_is_one_row_and_tables_may_be_named() -> None:
     assert tidy.csv_text(made) == "table,rank,n\nx,1,\ny,,2\n"
 
 
-def test_cells_of_csv_have_six_digits() -> None:
-    assert tidy.csv_text(pd.DataFrame({"value": [1 / 3, 12345.678]})) == "value\n0.333333\n12345.7\n"
-
-
 def test_intervals_and_reasons_speak_of_the_topics_of_the_study_that_is_written_about() -> None:
     interval = Number(0.5, MEASURE, Interval(0.4, 0.6, 0.95, "jackknife over 4 query papers"))
     none = Number(Undefined("4 query papers: 6 are needed"), MEASURE)

@@ -8,7 +8,7 @@ import annot
 import pytest
 from command_line import annot_done
 from study_stages import kept
-from topic_study import DOCUMENTS, GRADED, TOPICS, OfTopics
+from topic_study import GRADED, TOPICS, OfTopics
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +59,3 @@ def test_what_is_measured_on_the_tables_takes_topics_as_units(
     assert [*read.columns] == ["query_id", "doc_id", "relevance", "topic_id"]
     beside = folder / "exports" / "query_topics.tsv"
     assert annot.evaluate(texts.runs, read).notes[0].endswith(f"4 queries on 4 topics, by {beside}")
-
-
-def test_a_study_lists_its_topics(texts: annot.OpenStudy) -> None:
-    shown = texts._repr_html_()
-    assert '<td class="name" dir="auto">topics</td>' in shown
-    assert len(texts.papers) == len(DOCUMENTS) + 1
-    assert texts._snapshot.pooled == set(DOCUMENTS)

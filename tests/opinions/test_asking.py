@@ -134,4 +134,4 @@ def test_what_is_asked_about_some_pairs_or_too_late_does_not_predict_and_the_res
         judged(ws, share=0.33)
         pairs.write_text("p1-method d02\n", encoding="utf-8")
         (note,) = ask(ws, selection=Selection(file=pairs)).notes
-        assert note == "judgements of drawn pairs were pulled before: what was asked now does not predict grades"
+        assert "does not predict" in note

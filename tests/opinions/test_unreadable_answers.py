@@ -154,5 +154,8 @@ def test_names_and_counts_are_taken_only_if_they_are_such() -> None:
         *((text, None) for text in ("", None, '{"grade": 1')),
     ],
 )
-def test_one_object_with_a_grade_of_the_scale_is_read(text: str | None, grade: int | None) -> None:
+def test_one_object_with_a_grade_of_the_scale_is_read_and_a_long_reason_cut(
+    text: str | None, grade: int | None
+) -> None:
     assert read_answer(text, range(4)) == (None if grade is None else (grade, "x"))
+    assert read_answer(json.dumps({"grade": 1, "reason": "x" * 3000}), range(4)) == (1, "x" * 2000)

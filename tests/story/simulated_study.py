@@ -43,11 +43,7 @@ class WholeStudy:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        size: Size,
-        tell: Callable[[str], None],
-        switch: Callable[[str], object] | None = None,
+        self, folder: Path, size: Size, tell: Callable[[str], None], switch: Callable[[str], object] | None = None
     ) -> None:
         self.folder, self.size = folder, size
         self.log = Log()

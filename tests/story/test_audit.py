@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -206,13 +205,6 @@ def test_a_study_judged_as_planned_has_no_finding_and_every_breach_is_one(settle
     assert "free edition does not record who deleted it" in gone["do"]
     kept = json.loads((settled.folder / "exports" / "audit.json").read_text(encoding="utf-8"))
     assert kept["findings"] == result.data["server"]["findings"]
-
-
-def test_nothing_sent_is_told(tmp_path: Path, memory: Studio) -> None:
-    study = make_study(tmp_path / "study", memory, name="not-sent", per_method=1)
-    result = annot("check", "server", folder=study.folder)
-    assert result.exit_code == 2
-    assert "annot push" in result.message()
 
 
 def test_a_hidden_repeat_may_come_after_its_pair_was_settled() -> None:

@@ -15,8 +15,6 @@ import pytest
 from annot.judging.exchange.servers import studio_folder
 from annot.labelstudio import server
 from annot.study.workspace import Workspace
-from annot_demo import simulated_people
-from annot_demo import whole_way as demo
 from command_line import annot_done
 from fixtures_studio import Studio, template_folder
 from studies import Study
@@ -83,23 +81,6 @@ def test_the_demonstration_writes_the_frozen_files_byte_for_byte(demonstration: 
     assert [name for name in expected if written[name] != expected[name]] == []
 
 
-def test_rankings_trained_just_now_are_close_to_the_frozen_ones(demonstration: Demonstration) -> None:
-    ws = demonstration.workspace
-    fresh, _ = demo.pool.fresh_rankings(ws, advance=lambda done, total: None)
-    held = {name.removesuffix(".run"): text for name, text in simulated_people.frozen("rankings").items()}
-    for method, by_paper in fresh.items():
-        expected = demo.read_run(held[method].splitlines(), name=method)
-        assert by_paper.keys() == expected.keys()
-        shares = []
-        for paper_id, ranking in by_paper.items():
-            first = [doc.doc_id for doc in ranking[: demo.CLOSE]]
-            other = [doc.doc_id for doc in expected[paper_id][: demo.CLOSE]]
-            shares.append(len(set(first) & set(other)) / len(other))
-            if method in ("title_tfidf", "abs_tfidf"):
-                assert first == other
-        assert sum(shares) / len(shares) >= demo.TOLERANCE, method
-
-
 def test_no_file_that_may_leave_names_a_person_a_secret_or_a_server(demonstration: Demonstration) -> None:
     ws = demonstration.workspace
     folder = studio_folder(ws)
@@ -116,31 +97,6 @@ def test_no_file_that_may_leave_names_a_person_a_secret_or_a_server(demonstratio
             assert str(demonstration.folder) not in text, name
             assert SERVERS_OWN.search(text) is None, name
             assert MOMENT.search(text) is None, name
-
-
-def test_the_demonstration_says_where_to_look_and_what_is_simulated(demonstration: Demonstration) -> None:
-    report, address = demonstration.folder / "exports" / "report.html", studio_of(demonstration.workspace).url
-    assert str(report) in demonstration.printed
-    assert address in demonstration.printed
-    assert "simulated" in demonstration.printed
-    assert "fictional" in demonstration.printed
-    steps = [line.split("/")[0] for line in demonstration.told.splitlines() if re.match(r"\d+/12 ", line)]
-    assert steps == [str(number) for number in range(1, 13)]
-
-
-LOOKING = (
-    *("studio status", "status", "query list", "pool show", "pool show fic0407-result", "assessor list"),
-    *("push --dry-run", "guidelines method", "status --adjudication", "trace fic0407-result fic0808"),
-    *("agreement", "agreement --by assessor", "evaluate", "evaluate --csv", "assessor-effect", "report --table grades"),
-)
-
-
-def test_commands_that_only_look_change_nothing_of_the_demonstration(demonstration: Demonstration) -> None:
-    ws = demonstration.workspace
-    before = {folder: files_of(folder) for folder in (ws.exports, ws.root / "pools")}
-    for command in LOOKING:
-        annot_done(*command.split(), folder=demonstration.folder)
-    assert {folder: files_of(folder) for folder in before} == before
 
 
 def test_six_papers_that_come_later_end_with_their_pairs_alone_on_the_server(demonstration: Demonstration) -> None:

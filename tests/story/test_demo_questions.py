@@ -1,20 +1,16 @@
-"""The demonstration of questions, the whole way on a server in memory, and once more."""
+"""The demonstration of questions, the whole way on a server in memory."""
 
-import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-from annot.base.errors import InputError
 from annot.base.records import WHOLE, Advance
 from annot.store.papers import known_ids
 from annot.store.pools import read_queries, read_topics
 from annot.study.workspace import Workspace
 from annot_demo import simulated_people, whole_way
-from memory_studio import StudioOfMemory, studio_of_memory
-from study_stages import files_of, quietly
+from memory_studio import studio_of_memory
+from study_stages import quietly
 
 
 @contextmanager
@@ -22,35 +18,12 @@ def watch(_name: str) -> Iterator[Advance]:
     yield quietly
 
 
-def go(folder: Path) -> list[str]:
-    told: list[str] = []
-    whole_way.go(folder, kind="questions", tell=told.append, watch=watch)
-    return told
-
-
-@pytest.fixture(scope="module")
-def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workspace, StudioOfMemory, list[str]]]:
-    folder = tmp_path_factory.mktemp("questions") / "study"
+def test_questions_are_topics_and_no_papers_and_everything_is_judged(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
     (folder / ".annot" / "studio").mkdir(parents=True)
-    with studio_of_memory(folder / ".annot" / "studio") as studio:
-        told = go(folder)
-        yield Workspace.open(folder), studio, told
-
-
-Demonstration = tuple[Workspace, StudioOfMemory, list[str]]
-
-
-def test_every_step_is_told_once_and_nothing_of_facets(demonstration: Demonstration) -> None:
-    _, _, told = demonstration
-    steps = [text.split("/")[0] for text in told if re.match(r"\d+/11 ", text)]
-    assert steps == [str(number) for number in range(1, 12)]
-    assert not re.search("facet|query paper", " ".join(told))
-    assert "     10 pools with 20 documents" in told
-    assert any("audit" in text and "nothing found" in text for text in told)
-
-
-def test_questions_are_topics_and_no_papers_and_everything_is_judged(demonstration: Demonstration) -> None:
-    ws, _, _ = demonstration
+    with studio_of_memory(folder / ".annot" / "studio"):
+        whole_way.go(folder, kind="questions", tell=lambda _: None, watch=watch)
+    ws = Workspace.open(folder)
     with ws.reading() as session:
         topics, queries = read_topics(session), read_queries(session)
     assert list(topics.values()) == [one.topic for one in simulated_people.questions()]
@@ -59,25 +32,3 @@ def test_questions_are_topics_and_no_papers_and_everything_is_judged(demonstrati
     qrels = [line.split() for line in (ws.exports / "qrels.txt").read_text(encoding="utf-8").splitlines()]
     assert {row[0] for row in qrels} == topics.keys()
     assert {row[3] for row in qrels} == {"0", "1", "2", "3"}
-
-
-def test_the_report_is_of_questions(demonstration: Demonstration) -> None:
-    ws, _, _ = demonstration
-    evaluated = json.loads((ws.exports / "evaluation.json").read_text(encoding="utf-8"))
-    assert all(name in json.dumps(evaluated) for name in whole_way.RUNS_OF_TEXTS)
-    for name in ("report.html", "browse.html"):
-        assert "Full answer" in (ws.exports / name).read_text(encoding="utf-8")
-
-
-def test_run_again_it_changes_nothing(demonstration: Demonstration) -> None:
-    ws, studio, told = demonstration
-    before, there = (files_of(ws.root / "pools"), files_of(ws.exports)), studio.server.kept()
-    assert go(ws.root) == told
-    assert (files_of(ws.root / "pools"), files_of(ws.exports)) == before
-    assert studio.server.kept() == there
-
-
-def test_the_demonstration_of_facets_does_not_go_on_in_it(demonstration: Demonstration) -> None:
-    ws, _, _ = demonstration
-    with pytest.raises(InputError, match="of questions, expected the demo of facets"):
-        whole_way.go(ws.root, tell=print, watch=watch)

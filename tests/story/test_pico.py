@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.errors import InputError
 from annot.labelstudio import studio_records
 from annot.publishing.release.prose import answer_sheet, questions
 from annot.steps import corpus, exchange, facets, plan, publish, qrels, query
@@ -13,7 +12,6 @@ from annot.steps.setup import init
 from annot.store import facet_labels
 from annot.store.database import open_store
 from annot.store.models import StoredRound
-from annot.study import guidelines
 from annot.study.workspace import Workspace, write_file
 from annot_csfcube.contents import is_release_file
 from annot_csfcube.files import read_release
@@ -139,12 +137,6 @@ def pairs(study: Study) -> list[Pair]:
     return sorted(study.planned()["a1"])
 
 
-def test_the_model_that_comes_with_annot_is_refused(study: Study) -> None:
-    with pytest.raises(InputError, match="expected population, intervention, comparison, outcome") as caught:
-        facets.label(study.workspace, model=None, dry_run=True, advance=quietly)
-    assert "annot facets train" in (caught.value.hint or "")
-
-
 def test_a_model_trained_on_the_labels_finds_them_in_the_corpus(planned: Study) -> None:
     with open_store(planned.workspace.database_url) as store, store.read() as session:
         found = {one.paper_id: one.labels for one in facet_labels.read_labels(session)}
@@ -152,12 +144,6 @@ def test_a_model_trained_on_the_labels_finds_them_in_the_corpus(planned: Study) 
     assert found == truth
     chosen = {one.query_id: one.sentences for one in query.listing(planned.workspace)}
     assert chosen == {"trial01-people": (1,), "trial07-treatment": (2, 3)}
-
-
-def test_a_facet_without_guidelines_says_where_to_write_them(study: Study) -> None:
-    with pytest.raises(InputError, match=r"guidelines/outcome\.md: no such page") as caught:
-        guidelines.read(study.workspace, "outcome")
-    assert str(study.folder / "guidelines" / "outcome.md") in (caught.value.hint or "")
 
 
 def test_the_screens_offer_the_labels_and_the_tasks_carry_them(settled: Study) -> None:

@@ -22,11 +22,7 @@ from study_stages import quietly
 
 def test_a_pair_asked_again_tells_of_the_assessor_and_nothing_of_the_pair(memory: Studio, tmp_path: Path) -> None:
     study = make_study(
-        tmp_path / "study",
-        memory,
-        name="repeats",
-        per_method=12,
-        more_settings="\n[judging]\nrepeats = 0.2\n",
+        tmp_path / "study", memory, name="repeats", per_method=12, more_settings="\n[judging]\nrepeats = 0.2\n"
     )
     ws = study.workspace
     with open_store(ws.database_url) as store, store.read() as session:

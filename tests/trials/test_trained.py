@@ -4,7 +4,17 @@ from pathlib import Path
 
 import pytest
 from annot.base.records import Assignment, Gold, Judgement
-from annot.judging.trial_answers import hidden_gold_of, recorded_substudy, substudy_of, substudy_on_record, training_of
+from annot.base.stats.values import Estimate, Interval, Undefined
+from annot.judging.trial_answers import (
+    figure_from_record,
+    figure_on_record,
+    hidden_gold_of,
+    recorded_against_gold,
+    recorded_substudy,
+    substudy_of,
+    substudy_on_record,
+    training_of,
+)
 from annot.store import trials
 from annot.store.answers import TRIALS, SourcedJudgement
 from annot.study.workspace import Workspace
@@ -69,29 +79,13 @@ def test_an_assessor_in_training_is_held_against_the_gold_grades(ws: Workspace) 
     assert (found.verdict, found.planned_too) == ("not finished", (f"{Q1} d00",))
 
 
-def test_only_so_many_pairs_far_from_gold_are_named_as_is_set(ws: Workspace) -> None:
-    pairs = [(Q1, f"d0{at}") for at in range(4)]
-    with ws.writing() as session:
-        trials.replace_gold(session, [Gold(*pair, 0, "So.", at) for at, pair in enumerate(pairs, 1)])
-    assigned(ws, "train", "a2", *pairs)
-    answered(ws, "train", *(Judgement(*pair, "a2", grade) for pair, grade in zip(pairs, (1, 3, 2, 3), strict=True)))
-    for most, named in ((2, ["d01", "d03"]), (3, ["d01", "d03", "d02"]), (9, ["d01", "d03", "d02", "d00"])):
-        with ws.reading() as session:
-            (found,) = training_of(ws.replaced("training", furthest=most), session)
-        assert [one.doc_id for one in found.furthest] == named
-
-
 def test_hidden_gold_is_held_against_the_final_grades_of_others(ws: Workspace) -> None:
     """In the first query document d01 has the grade 2 and d02 the grade 3, by both of its assessors."""
     with ws.reading() as session:
         assert hidden_gold_of(ws, session) == ()
     assigned(ws, "hidden-gold", "j1", (Q1, "d01"), (Q1, "d02"), (Q1, "d03"))
     answered(
-        ws,
-        "hidden-gold",
-        Judgement(Q1, "d01", "j1", 2),
-        Judgement(Q1, "d02", "j1", 1),
-        Judgement(Q1, "d04", "j1", 1),
+        ws, "hidden-gold", Judgement(Q1, "d01", "j1", 2), Judgement(Q1, "d02", "j1", 1), Judgement(Q1, "d04", "j1", 1)
     )
     with ws.reading() as session:
         (found,) = hidden_gold_of(ws, session)
@@ -120,3 +114,41 @@ def test_a_substudy_compares_what_was_graded_twice(ws: Workspace) -> None:
     kept = recorded_substudy({"substudy-figures": substudy_on_record(found)})
     assert kept is not None
     assert len(kept["compared"]) == 3
+
+
+# -- figures on record, read back as they were -------------------------------------------------------------------------
+
+WHY = Undefined("one grade only")
+
+
+@pytest.mark.parametrize(
+    ("figure", "facts"),
+    [
+        (
+            Estimate(0.5, Interval(0.25, 0.75, 0.95, "bootstrap")),
+            {"value": 0.5, "low": 0.25, "high": 0.75, "level": 0.95},
+        ),
+        (Estimate(0.0, Interval(0.0, 0.0, 0.9, "")), {"value": 0.0, "low": 0.0, "high": 0.0, "level": 0.9}),
+        (Estimate(0.5, WHY), {"value": 0.5, "low": None, "high": None, "level": None}),
+        (Estimate(WHY, WHY), {"value": None, "low": None, "high": None, "level": None}),
+    ],
+    ids=["both", "zero is a value", "no interval", "undefined"],
+)
+def test_a_figure_comes_back_from_the_record(figure: Estimate, facts: dict[str, float | None]) -> None:
+    assert figure_on_record(figure) == facts
+    back = figure_from_record(facts)
+    assert figure_on_record(back) == facts
+    assert isinstance(back.value, Undefined) == isinstance(figure.value, Undefined)
+    assert isinstance(back.interval, Undefined) == isinstance(figure.interval, Undefined)
+
+
+def test_only_who_has_pairs_with_both_grades_in_this_round_is_on_record() -> None:
+    figure = {"value": 0.5, "low": None, "high": None, "level": None}
+    known = {
+        "train/a1": {**figure, "pairs": 4},
+        "train/a2": {**figure, "pairs": 0},
+        "train-feedback/a3": {**figure, "pairs": 4},
+        "train/a4": {},
+    }
+    found = list(recorded_against_gold(known, "train"))
+    assert [(one["assessor"], one["pairs"], one["kappa"].value) for one in found] == [("a1", 4, 0.5)]

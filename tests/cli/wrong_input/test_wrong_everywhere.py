@@ -1,67 +1,32 @@
-"""A workspace or a database that cannot be used: every command says so, and changes nothing."""
+"""A workspace or a database that cannot be used: a command says so, and changes nothing."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from annot_csfcube.files import write_csfcube
-from command_line import annot, calls, difference, snapshot
-from demo_collection import demo_material
+from command_line import annot, difference, snapshot
 from spoiling import Spoil, both, damaged_pages, judgements_with, remove, replace, sql, write
 from wrong import DOWN, refused
 
-WORKSPACELESS = {"init", "demo", "facets train", "encoder train", "restore", "doctor", "run list"}
-"""Commands that need no workspace."""
-
-
-WITHOUT_DATABASE = {
-    *WORKSPACELESS,
-    *("corpus show", "corpus add", "import --as citations", "vectors add", "vectors list"),
-    *("encoder contexts", "guidelines", "studio down", "studio status", "studio service", "studio nightly"),
-    "index",
-}
-"""Commands that never open the database."""
-
-
-USUAL = {
-    "vectors add": "mine theirs.npy",
-    "qrels compare": "exports/qrels.txt exports/qrels.txt",
-    "run import": "theirs.run --tag theirs",
-    "pool import": "engine.run --method engine",
-    "pool add": "fic0407 fic0104 --reason mine",
-    "encoder contexts": "full.jsonl --out contexts.jsonl",
-    "encoder examples": "specter-id --out examples",
+NAMES = {
     "corpus add": "papers.jsonl",
-    "corpus withdraw": "papers.jsonl --reason retracted",
-    "import --as citations": "papers.jsonl",
-    "import --as csfcube": "release",
     "import --as judgements": "mine.csv",
-    "import --as grades": "mine.qrels",
-    "query sample": "--out sheet.csv",
-    "query choose": "1",
+    "index": "",
+    "pool": "",
     "query add": "fic0802 --facet method",
-    "query remove": "fic0407-background",
-    "pool show": "fic0407-background",
-    "assessor change": "a1 --account b1@demo.example.org",
-    "assessor leave": "a1",
-    "backup": "../backup.tar.gz",
-    "assessor add": "a1 --account a1@demo.example.org",
-    "guidelines": "method",
-    "import --as labelstudio": "theirs.json --rating rel --query topic --document paper",
-    "return": "fic0407-background fic0101 --to a1 --why Again.",
+    "plan": "",
+    "push": " ".join(DOWN),
+    "status": "",
+    "agreement": "",
+    "run import": "theirs.run --tag theirs",
     "release": "out --licence CC0-1.0",
     "trace": "fic0407-background fic0101",
-    "answers restore": "--all",
-    "push": " ".join(DOWN),
-    "pull": " ".join(DOWN),
-    "substudy draw": "--assessor j1",
-    "opinion ask": "small",
-    "opinion qrels": "small",
+    "backup": "../backup.tar.gz",
+    "studio up": "",
 }
-"""What is typed after a command where nothing but the workspace is wrong."""
-
-
-NAMES = calls(USUAL)
+"""Commands of each module of commands, all of which open a study the same way, and what is typed after them."""
+WITHOUT_DATABASE = {"corpus add", "index"}
+"""Commands that never open the database."""
 
 
 WORKSPACES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
@@ -108,15 +73,17 @@ DATABASES: dict[str, tuple[Spoil, tuple[str, ...]]] = {
 def refuses(command: str, folder: Path, says: Iterable[str]) -> None:
     """The command ends with an error of these words and changes nothing."""
     before = snapshot(folder)
-    result = annot(*command.split(), *USUAL.get(command, "").split(), folder=folder)
+    result = annot(*command.split(), *NAMES[command].split(), folder=folder)
     refused(result, exit_code=2)
     for words in says:
         assert words in result.message(), result.stderr
     assert not difference(before, snapshot(folder))
 
 
-@pytest.mark.parametrize("command", [name for name in NAMES if name not in WORKSPACELESS])
-def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize("command", NAMES)
+def test_a_workspace_that_cannot_be_used_is_told_by_a_command_of_each_module(
+    command: str, study: Callable[[str], Path]
+) -> None:
     folder = study("made")
     settings = (folder / "annot.toml").read_bytes()
     everything = command in ("status", "plan")
@@ -127,15 +94,11 @@ def test_a_workspace_that_cannot_be_used_is_told_by_every_command(command: str, 
 
 
 @pytest.mark.parametrize("command", [name for name in NAMES if name not in WITHOUT_DATABASE])
-def test_a_database_that_cannot_be_used_is_told_by_every_command(command: str, study: Callable[[str], Path]) -> None:
+def test_a_database_that_cannot_be_used_is_told_by_a_command_of_each_module(
+    command: str, study: Callable[[str], Path]
+) -> None:
     folder = study("measured")
-    made_by = '[{"id": 1, "completed_by": 1, "result": [{"from_name": "rel", "value": {"choices": ["1"]}}]}]'
-    data = '{"topic": "p-method", "paper": "d17"}'
-    write("theirs.json", f'[{{"id": 1, "data": {data}, "annotations": {made_by}}}]')(folder)
     judgements_with("p-method,d17,ann,1")(folder)
-    write("queries.csv", "paper_id,period,type,rating,facets\nfic0802,1994-1999,empirical,3,method\n")(folder)
-    for name, content in write_csfcube(demo_material(), folder="release/", with_text=True).items():
-        write(name, content)(folder)
     database = (folder / "annot.db").read_bytes()
     everything = command in ("status", "plan")
     for spoil, says in DATABASES.values() if everything else (DATABASES["a damaged database"],):

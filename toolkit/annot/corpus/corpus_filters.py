@@ -466,15 +466,14 @@ def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     begins[first] |= inside[first]
     starts = np.flatnonzero(begins)
     lists = sentences.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
-    of_sentence = np.repeat(np.arange(len(sentences)), lists)
-    paper = of_sentence[np.searchsorted(bounds, starts, "right") - 1] if len(starts) else starts
-    words = _word_hashes(letters, inside, starts)
-    whole = np.arange(max(0, len(words) - WORDS + 1))
-    whole = whole[paper[whole] == paper[whole + WORDS - 1]]
-    hashes: NDArray[np.uint64] = np.zeros(len(whole), np.uint64)
+    in_sentence = np.diff(np.searchsorted(starts, bounds))
+    paper = np.repeat(np.repeat(np.arange(len(sentences)), lists), in_sentence)
+    words = _word_hashes(letters, starts)
+    hashes: NDArray[np.uint64] = np.zeros(max(0, len(words) - WORDS + 1), np.uint64)
     for offset in range(WORDS):
-        hashes = _mixed(hashes * np.uint64(0x9E3779B97F4A7C15) + words[whole + offset])
-    return hashes, np.searchsorted(paper[whole], np.arange(len(sentences) + 1))
+        hashes = _mixed(hashes * np.uint64(0x9E3779B97F4A7C15) + words[offset : offset + len(hashes)])
+    whole = np.flatnonzero(paper[: len(hashes)] == paper[len(paper) - len(hashes) :])
+    return hashes[whole], np.searchsorted(paper[whole], np.arange(len(sentences) + 1))
 
 
 def sketch(hashes: NDArray[np.uint64], bounds: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -575,20 +574,23 @@ def _letters() -> NDArray[np.uint8]:
     return table
 
 
-def _word_hashes(
-    letters: NDArray[np.uint8], inside: NDArray[np.bool_], starts: NDArray[np.int64]
-) -> NDArray[np.uint64]:
+def _word_hashes(letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
     if not len(starts):
         return np.zeros(0, np.uint64)
-    index = np.flatnonzero(inside)
-    word = np.searchsorted(starts, index, "right") - 1
+    # What is between two words is 0, and adds nothing to the first.
+    letters, starts = letters[starts[0] :], (starts - starts[0]).astype(np.int32)
+    place = np.arange(len(letters), dtype=np.int32)
+    place -= np.repeat(starts, np.diff(starts, append=len(letters)))
     powers = np.cumprod(np.full(256, 0x100000001B3, np.uint64))
-    weighted = letters[index] * powers[np.minimum(index - starts[word], 255)]
-    return _mixed(np.add.reduceat(weighted, np.searchsorted(index, starts)))
+    weighted = powers[np.minimum(place, 255)]
+    weighted *= letters
+    return _mixed(np.add.reduceat(weighted, starts))
 
 
 def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of MurmurHash3: every bit depends on every other."""
+    """The finaliser of MurmurHash3, in place: every bit depends on every other."""
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
-    return hashes ^ (hashes >> np.uint64(33))
+        hashes ^= hashes >> np.uint64(33)
+        hashes *= np.uint64(factor)
+    hashes ^= hashes >> np.uint64(33)
+    return hashes

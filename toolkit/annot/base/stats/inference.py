@@ -558,7 +558,7 @@ def _order_statistics(ordered: Array, level: float) -> tuple[float, float]:
     """
     n = len(ordered)
     # How often the k-th values from both ends hold the median, from k = 1.
-    coverage = [1 - 2 * float(special.bdtr(outside, n, 0.5)) for outside in range(n)]
+    coverage = (1 - 2 * special.bdtr(np.arange(n), n, 0.5)).tolist()
     k = sum(chance >= level for chance in coverage)
     inwards = _step_to_next((coverage[k - 1] - level) / (coverage[k - 1] - coverage[k]), k, n)
     low = (1 - inwards) * ordered[k - 1] + inwards * ordered[k]

@@ -1,5 +1,7 @@
-"""A system that came later tops the pools up: only what they lack is added, and old scores stand beside new."""
+"""Pools that other engines and people add to: what is new is added, known by its origin, and drawn again as it was;
+old scores are shown with new ones."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -236,3 +238,101 @@ def test_nobody_reads_in_a_release_who_added_a_paper_and_everybody_that_it_was_a
     sheet = " ".join(path.read_text().split())
     assert "were added to 9 pools: those of the first 4 of engine that were missing" in sheet
     assert "1 paper was added to 1 pool: found by hand (cited by a survey)" in sheet
+
+
+# -- brought in by other engines and by people -------------------------------------------------------------------------
+
+
+def pool(folder: Path, query: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = annot_done("pool", "show", query, "--json", folder=folder).data["entries"]
+    return found
+
+
+def test_a_run_draws_as_our_own_methods_do_is_replayed_and_a_changed_file_is_refused(
+    study: Callable[[str], Path],
+) -> None:
+    folder = study("pooled")
+    paper = PAPER
+    new = unpooled(folder, paper, 4)
+    write_run(folder / "engine.run", {paper: [new[0], paper, *new[1:]]})
+    before = snapshot(folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", "--dry-run", folder=folder)
+    assert not difference(before, snapshot(folder))
+    told = annot_done("pool", "import", "engine.run", "--method", "engine", "--json", folder=folder).data
+    assert (told["query_papers"], told["documents"]) == (1, 5)
+    assert [one["what"] for one in told["findings"]] == ["missing query papers"]
+    manifest = json.loads((folder / "pools" / "imported" / "manifest.json").read_text())
+    assert manifest["files"] == {"engine.run": manifest["methods"]["engine"]["sha256"]}
+    handed_in = hashlib.sha256((folder / "engine.run").read_bytes()).hexdigest()
+    assert manifest["methods"]["engine"]["source"] == {"name": "engine.run", "sha256": handed_in}
+    before = snapshot(folder)
+    annot_done("pool", "import", "engine.run", "--method", "engine", folder=folder)
+    assert not difference(before, snapshot(folder))
+    # It draws where it is named, and where it has nothing it runs dry.
+    ours = ["abs_tfidf", "title_tfidf", "cited"]
+    methods = [word for name in (*ours, "engine") for word in ("--method", name)]
+    drawn = {one["topic_id"]: one for one in annot_done("pool", *methods, "--json", folder=folder).data["pools"]}
+    assert drawn["fic0802"]["dry"] == ["engine"]
+    by_engine = [entry for entry in pool(folder, paper) if entry["drawn"]["method"] == "engine"]
+    # The query paper never enters, and takes no rank.
+    assert [(entry["doc_id"], entry["drawn"]["rank"]) for entry in by_engine] == [
+        (doc_id, rank) for rank, doc_id in enumerate(new[:3], start=1)
+    ]
+    assert annot_done("check", "pools", "--json", folder=folder).data["pools"]["differences"] == {}
+    assert "engine" in annot_done("pool", "show", folder=folder).stdout
+    annot_done("check", "files", folder=folder)
+    before = snapshot(folder)
+    annot_done("pool", folder=folder)
+    assert not difference(before, snapshot(folder))
+    # Another file under that name would make the pools unrepeatable; a changed one is no longer what was brought in.
+    write_run(folder / "other.run", {paper: new[::-1]})
+    refused = annot("pool", "import", "other.run", "--method", "engine", folder=folder)
+    assert refused.exit_code == 2
+    assert "the pools were drawn from another ranking of this name" in refused.stderr
+    file = folder / "pools" / "imported" / "engine.run"
+    file.write_text(file.read_text().replace(new[0], new[3]))
+    for command in (["pool"], ["pool", "import", "engine.run", "--method", "second"]):
+        refused = annot(*command, folder=folder)
+        assert refused.exit_code == 2
+        assert "engine.run: its SHA-256 is" in refused.stderr
+    assert annot("check", "files", folder=folder).exit_code == 1
+
+
+def test_a_hand_s_find_is_manual_in_every_table_and_survives_a_redraw(study: Callable[[str], Path]) -> None:
+    folder = study("pooled")
+    first, second = unpooled(folder, "fic0407", 2)
+    there = pool(folder, "fic0407")[0]["doc_id"]
+    call = ("pool", "add", "fic0407-background", first, there, "--reason", "cited by a survey", "--by", "ada")
+    before = snapshot(folder)
+    promised = annot_done(*call, "--dry-run", "--json", folder=folder).data
+    assert not difference(before, snapshot(folder))
+    added = annot_done(*call, "--json", folder=folder)
+    assert {**added.data, "notes": None} == {**promised, "notes": None}
+    assert (added.data["version"], [one["added"] for one in added.data["pools"]]) == (2, [[first]])
+    assert f"{there}: already in the pool" in added.stderr
+    before = snapshot(folder)
+    assert "nothing is new" in annot_done(*call, folder=folder).stderr
+    assert not difference(before, snapshot(folder))
+    entry = pool(folder, "fic0407")[-1]
+    assert (entry["doc_id"], entry["drawn"]["method"]) == (first, "manual")
+    shown = annot_done("pool", "show", "fic0407", folder=folder).stdout
+    assert "version 2: manual: 1 added" in shown
+    assert "by ada: cited by a survey" in shown
+    assert "manual" in annot_done("pool", "show", folder=folder).stdout
+    traced = annot_done("trace", "fic0407-background", first, folder=folder).stdout
+    assert "manual" in traced
+    assert "cited by a survey" in traced
+    file = (folder / "pools" / "queries" / "fic0407.jsonl").read_text().splitlines()
+    assert json.loads(file[0])["additions"][0] == {
+        "version": 2, "method": "manual", "depth": None, "reason": "cited by a survey", "documents": [first],
+    }  # fmt: skip
+    assert "ada" not in "".join(file)
+    # Drawn again, also deeper, it is there still; and the next one is a version of its own.
+    annot_done("pool", "--frozen", folder=folder)
+    assert pool(folder, "fic0407")[-1] == entry
+    annot_done("pool", "add", "fic0407", second, "--reason", "a colleague", folder=folder)
+    annot_done("pool", "--per-method", 5, "--frozen", folder=folder)
+    assert {first, second} <= {one["doc_id"] for one in pool(folder, "fic0407")}
+    replayed = annot_done("check", "pools", "--json", folder=folder).data["pools"]
+    assert (replayed["added_to"], replayed["differences"]) == (1, {})
+    annot_done("check", "files", folder=folder)

@@ -1,13 +1,24 @@
-"""What is measured on a study: which judgements, repeats, versions and top-ups count, on records made here."""
+"""What is measured on a study and kept of it: which judgements, repeats, versions and top-ups count, on records made
+here; the files that hold the figures, and their digits."""
 
+import errno
+import json
+import math
 from dataclasses import fields
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from annot.base.errors import InputError, MissingInput
+from annot.base.names import sha256_of
 from annot.base.records import Addition, Draw, Judgement, Pool, PoolEntry, Qrel, Query, ScoredDoc, Source
+from annot.base.settings import settings_of
+from annot.base.stats.values import Interval, Undefined, rounded
+from annot.formats.trec import Match
 from annot.measuring import measured
+from annot.measuring.agreement.estimates import _reason_no_summary
 from annot.measuring.diagnosis.findings import JudgementCount
 from annot.measuring.diagnosis.panel import Repeat
 from annot.study.outcome import NONE_RUSHED, Outcome
@@ -20,23 +31,6 @@ def outcome(**changes: Any) -> Any:
 
 def judged(doc: str, who: str, grade: int | None, **more: Any) -> Judgement:
     return Judgement("q1", doc, who, grade, **more)
-
-
-@pytest.mark.parametrize(
-    ("clock", "elsewhere", "words"),
-    [
-        ([True, True], False, "the order of time"),
-        ([True, True], True, "the order of time"),
-        ([False, False], False, "the order of the plan"),
-        ([True, False], False, "the order of the plan for assessors whose judgements do not all have a time"),
-        ([False], True, "the order of the imported file, which need not be the order of judging"),
-    ],
-)
-def test_the_order_of_judging_is_that_of_the_clock_if_all_have_a_time(
-    clock: list[bool], elsewhere: bool, words: str
-) -> None:
-    panel: Any = SimpleNamespace(by_clock=np.array(clock))
-    assert measured._order(panel, elsewhere=elsewhere) == words
 
 
 def test_who_was_asked_and_who_gave_a_grade_are_counted() -> None:
@@ -141,16 +135,6 @@ def test_agreement_by_guidelines_takes_the_pairs_that_all_judged_by_one_version(
     assert (second.number, second.table, second.mixed) == (2, None, 1)
 
 
-@pytest.mark.parametrize(("grades", "at"), [((0, 1), []), ((0, 1, 2), [1, 2]), ((0, 1, 2, 3), [1, 2, 3])])
-def test_a_scale_is_split_at_each_grade_but_the_lowest(
-    grades: tuple[int, ...], at: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measured, "agreement_of", lambda snapshot, *, binarised_at, coefficients: binarised_at)
-    settings = SimpleNamespace(scale=SimpleNamespace(grades=grades))
-    snapshot: Any = SimpleNamespace(ws=SimpleNamespace(settings=settings))
-    assert list(measured.binarised_agreement_of(snapshot)) == at
-
-
 def test_days_decide_whether_the_clock_is_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     by_clock: list[bool] = []
 
@@ -178,3 +162,131 @@ def test_days_decide_whether_the_clock_is_the_order(monkeypatch: pytest.MonkeyPa
         with pytest.raises(InterruptedError):
             measured.assessors_of(snapshot)
     assert by_clock == [False, True, True]
+
+
+def test_runs_are_compared_as_csfcube_does_or_for_topics_and_questions_as_trec_does() -> None:
+    assert measured.primary_of(settings_of("facets")) == ("csfcube", "NDCG%20")
+    for kind in ("topics", "questions"):
+        assert measured.primary_of(settings_of(kind)) == ("trec", "nDCG")
+        assert measured.conventions_of(settings_of(kind)) == ("trec", "csfcube")
+    assert measured.conventions_of(settings_of("facets")) == ("csfcube", "trec")
+
+
+def run_text(tag: str) -> str:
+    return f"q1 Q0 d1 1 2.0 {tag}\nq1 Q0 d2 2 1.0 {tag}\n"
+
+
+def test_runs_are_those_given_or_those_of_the_study(tmp_path: Path) -> None:
+    ws: Any = SimpleNamespace(runs=tmp_path / "runs")
+    ws.runs.mkdir()
+    with pytest.raises(MissingInput, match="no runs"):
+        measured.read_run_files(ws)
+    for name in ("b", "a"):
+        (ws.runs / f"{name}.run").write_text(run_text(name))
+    assert list(measured.read_run_files(ws)) == ["a", "b"]
+    other = tmp_path / "other.run"
+    other.write_text(run_text("other"))
+    found = measured.read_run_files(ws, [other])
+    assert {tag: [doc.doc_id for doc in of["q1"]] for tag, of in found.items()} == {"other": ["d1", "d2"]}
+    with pytest.raises(InputError, match="the tag 'a' is also in another file"):
+        measured.read_run_files(ws, [ws.runs / "a.run", ws.runs / "a.run"])
+
+
+@pytest.mark.parametrize(
+    ("defined", "queries", "reason"),
+    [
+        (0, 3, "none of the queries has a value"),
+        (1, 2, "only 1 of 2 queries has a value; a summary needs more than half"),
+        (2, 4, "only 2 of 4 queries have a value; a summary needs more than half"),
+        (2, 3, None),
+        (1, 1, None),
+    ],
+)
+def test_a_summary_needs_more_than_half_of_the_queries(defined: int, queries: int, reason: str | None) -> None:
+    found = _reason_no_summary(defined, queries)
+    assert (None if found is None else found.reason) == reason
+
+
+# -- the files ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Any:
+    folders = SimpleNamespace(exports=tmp_path / "exports", runs=tmp_path / "runs")
+    folders.exports.mkdir()
+    folders.runs.mkdir()
+    return folders
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_figures_of_a_study_that_can_only_be_read_are_only_printed(
+    ws: Any, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, "no way")
+
+    monkeypatch.setattr(measured, "write_file", refuse)
+    measured.keep(ws, "a.json", "", tell=told.append)
+    assert told == [f"{ws.exports / 'a.json'}: cannot be written (no way); the figures are only printed here"]
+
+
+def test_a_full_disk_is_an_error(ws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(measured, "write_file", refuse)
+    with pytest.raises(OSError, match="full"):
+        measured.keep(ws, "a.json", "", tell=lambda text: None)
+
+
+def test_an_audit_is_current_while_the_judgements_are_the_same(ws: Any) -> None:
+    assert measured.read_audit(ws) is None
+    assert measured.judgements_sha256(ws) == ""
+    file = ws.exports / "judgements.jsonl"
+    file.write_text("{}\n")
+    assert measured.judgements_sha256(ws) == sha256_of(file)
+    (ws.exports / "audit.json").write_text(json.dumps({"judgements_sha256": sha256_of(file), "faults": 1}))
+    assert measured.read_audit(ws) == {"judgements_sha256": sha256_of(file), "faults": 1, "current": True}
+    file.write_text("")
+    assert (measured.read_audit(ws) or {})["current"] is False
+
+
+def test_matches_of_a_run_go_with_a_run_that_has_none(ws: Any) -> None:
+    measured.write_matches(ws, "bm25", None)
+    assert measured.matches_of(ws, "bm25") == {}
+    file = measured.matches_file(ws, "bm25")
+    assert file.parent == ws.runs
+    found = (Match(0, 2, 1.0),)
+    measured.write_matches(ws, "bm25", {"q": {"d": found}})
+    assert measured.matches_of(ws, "bm25") == {("q", "d"): found}
+    measured.write_matches(ws, "bm25", None)
+    assert not file.exists()
+
+
+class Both(NamedTuple):
+    low: float
+    high: float
+
+
+def test_what_differs_in_the_last_bits_is_the_same_afterwards() -> None:
+    for value in (0.1 + 0.2, 100 / 3, 1e9 / 7, -2e-7 / 3, float(np.float64(20.125))):
+        for neighbour in (math.nextafter(value, -math.inf), math.nextafter(value, math.inf)):
+            assert rounded(neighbour) == rounded(value)
+        assert math.isclose(rounded(value), value, rel_tol=1e-9)
+
+
+def test_what_is_left_of_a_sum_that_cancels_out_is_nothing() -> None:
+    assert str(rounded(0.1 + 0.2 - 0.3)) == str(rounded(-1e-16)) == "0.0"
+
+
+def test_every_number_of_a_record_is_rounded_and_nothing_else_changes() -> None:
+    third, cut = 1 / 3, 0.3333333333
+    found = rounded(
+        {"a": [Interval(third, 2.0, 0.95, "jackknife")], "b": (Both(third, 1), "1/3"), 3: Undefined("none")}
+    )
+    assert found == {"a": [Interval(cut, 2.0, 0.95, "jackknife")], "b": (Both(cut, 1), "1/3"), 3: Undefined("none")}
+    assert isinstance(found["b"][0], Both)
+    assert type(found["b"][0].high) is int
+    assert math.isnan(rounded(math.nan))
