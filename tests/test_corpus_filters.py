@@ -141,23 +141,6 @@ def test_the_released_papers_pass_the_filters_that_their_authors_used(shared: Pa
     assert (tally.read, len(kept), tally.rejected) == (3368, 3368, Counter())
 
 
-def test_pairs_of_one_title_in_the_release_are_found(shared: Path) -> None:
-    """Thirteen pairs share a title but for case and white space; a fourteenth differs in its final stop only."""
-    with (shared / "csfcube" / "abstracts-csfcube-preds.jsonl").open(encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    with_title: dict[str, list[str]] = {}
-    for record in records:
-        with_title.setdefault("".join(record["title"].lower().split()), []).append(record["paper_id"])
-    pairs = {tuple(ids) for ids in with_title.values() if len(ids) > 1}
-    assert len(pairs) == 13
-    tally = Tally()
-    tally.remember(marks_of([Paper(record["paper_id"], record["title"], ()) for record in records], None))
-    found = tally.same_title
-    titles = {record["paper_id"]: record["title"] for record in records}
-    assert pairs < set(found)
-    assert [titles[one].rstrip(".") == titles[other].rstrip(".") for one, other in set(found) - pairs] == [True]
-
-
 def test_ids_that_look_alike_are_paired_with_those_of_this_and_of_earlier_files() -> None:
     """NFC and NFD of é, the ligature ﬁ, the full-width 1 (Unicode's own examples of equivalence), and case."""
     earlier = [paper("A1"), paper("caf\u00e9"), paper("x"), paper("X")]

@@ -99,19 +99,3 @@ def test_facets_of_one_paper_are_one_unit_of_chance() -> None:
         narrow = plain.together.figures[name].interval
         assert narrow.high - narrow.low < 0.8 * (twice.interval.high - twice.interval.low)
         assert "12 query papers" in twice.interval.method
-
-
-def test_a_lead_holds_as_in_annot_compare_and_runs_like_chance_are_marked() -> None:
-    """Six papers are enough for a lead to hold by both, among six runs, whatever Holm's correction says."""
-    some = {f"{paper}-m" for paper in PAPERS[:6]}
-    a, b = ([one for one in qrels(at) if one.query_id in some] for at in (1, 2))
-    runs = {"of a": by_grades(a, 0.01), "of b": by_grades(b, 0.01)}
-    runs |= {f"noise{at}": by_grades(qrels(3 + at), 9) for at in range(4)}
-    by_a, by_b = evaluated_runs(runs, a), evaluated_runs(runs, b)
-    found = compare_qrels(a, b, by_a, by_b, facet="m", level=0.95, topics=PAPER_OF)
-    (turned,) = [one for one in found.changed if (one.better_by_a, one.better_by_b) == ("of a", "of b")]
-    held = [next(one for one in by.comparisons if {one.run_a, one.run_b} == {"of a", "of b"}) for by in (by_a, by_b)]
-    assert (turned.holds_by_a, turned.holds_by_b) == tuple(one.holds for one in held)
-    assert all(one.p_holm > 0.05 for one in held)
-    assert any(one.holds for one in held)
-    assert found.above_chance["of a"] == (True, False)

@@ -3,13 +3,16 @@
 import csv
 import io
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from annot.formats.trec import read_qrels
+from annot.pools import chain
+from annot.store.answers import unsound_revisions
+from annot.store.models import Session
 from annot.study.workspace import Workspace
 
 Run = Callable[..., Any]
@@ -72,6 +75,26 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
     assert ">Pools<" not in page
     assert "next: annot import FILE --as judgements --adjudicator NAME (2 pairs in dispute; " in annot("status").stdout
     assert [one["query_id"] for one in annot("query", "list", "--json").data] == ["p1-method", "p2-background"]
+
+
+def test_imported_answers_are_not_checked_until_one_is_changed_by_hand(
+    ws: Workspace, annot: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+
+    def faults(session: Session) -> Iterator[str]:
+        checked.extend(unsound_revisions(session))
+        yield from checked
+
+    annot("import", "--as", "judgements", write(tmp_path, rows_of_study()))
+    monkeypatch.setattr(chain, "unsound_revisions", pytest.fail)
+    assert annot("agreement").exit_code == 0
+    monkeypatch.setattr(chain, "unsound_revisions", faults)
+    with closing(sqlite3.connect(ws.root / "annot.db")) as connection, connection:
+        connection.execute("DROP TRIGGER judgement_no_update")
+        connection.execute("UPDATE judgement SET grade = 3 WHERE doc_id = 'd0'")
+    annot("agreement")
+    assert len(checked) == sum(row[1] == "d0" for row in rows_of_study())
 
 
 def test_names_stay_in_the_database(ws: Workspace, annot: Run, tmp_path: Path) -> None:

@@ -75,13 +75,6 @@ def test_the_beir_readers_of_ir_datasets_read_back_what_went_in(material: Materi
     assert [Qrel(*qrel[:3]) for qrel in qrels] == sorted(demo_qrels(material))
 
 
-def test_top_ranked_is_the_pool_of_the_query_paper_without_the_order_of_drawing(material: Material) -> None:
-    files = written(material)
-    pools = {pool.topic_id: sorted(entry.doc_id for entry in pool.entries) for pool in material.pools}
-    found = {row["query-id"]: row["corpus-ids"] for row in rows(files["top_ranked/test.jsonl"])}
-    assert found == {query.query_id: pools[query.topic_id] for query in material.queries}
-
-
 def test_without_text_no_word_of_a_paper_and_no_file_under_the_usual_names_is_written(material: Material) -> None:
     files = written(material, with_text=False, folder="beir/")
     assert set(files) == {*beir_paths("beir/", with_text=False, worded=False)}
@@ -223,19 +216,6 @@ def test_a_facet_is_a_subset_and_shares_the_documents(
     assert ir_datasets.docs_parent_id(f"{name}/method") == name
     module.register()
     assert ir_datasets.load(f"{name}/method") is method
-
-
-def test_without_text_there_are_no_documents_and_the_rest_is_there(
-    material: Material, tmp_path: Path, ir_datasets: ModuleType
-) -> None:
-    name = lay_out(tmp_path / "release", material, name="Demo Ids", with_text=False)
-    importlib.import_module("irds_demo_ids")
-    dataset = ir_datasets.load(name)
-    assert not dataset.has_docs()
-    assert {query.query_id: query.sentences for query in dataset.queries_iter()} == {
-        query.query_id: query.sentences for query in material.queries
-    }
-    assert len(list(dataset.qrels_iter())) == len(material.decisions)
 
 
 def test_the_module_runs_on_the_oldest_python_that_it_promises(material: Material, tmp_path: Path) -> None:

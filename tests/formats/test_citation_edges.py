@@ -154,11 +154,3 @@ def test_the_first_record_tells_the_format(tmp_path: Path) -> None:
     ):
         path.write_text(text)
         assert edge_format(str(path)) == form
-
-
-def test_blank_lines_and_the_header_count_for_the_place_of_a_broken_row(tmp_path: Path) -> None:
-    path = tmp_path / "c"
-    path.write_bytes(b"citing,cited\r\n\r\n1,2\r\n3\r\n5,\r\n")
-    (block,) = edges_of(Piece(str(path), COLUMNS, 0, None))
-    assert (block.places, len(block.citing)) == (5, 1)
-    assert [(place, broken.record) for place, broken in block.broken] == [(4, "3"), (5, "5,")]

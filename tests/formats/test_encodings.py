@@ -334,16 +334,6 @@ def test_one_broken_place_does_not_change_the_encoding_of_a_file(tmp_path: Path)
     assert encoding_of(file_of(tmp_path, "Müller\n".encode() + b"M\xfcller, G\xf6del\n")) == "windows-1252"
 
 
-def test_a_character_cut_off_at_the_end_is_a_broken_place(tmp_path: Path) -> None:
-    path = file_of(tmp_path, "Müller, 中".encode()[:-1])
-    assert encoding_of(path) == "windows-1252"
-    path = file_of(tmp_path, "Müller, Gödel, Søn, 中".encode()[:-1], "longer")
-    assert encoding_of(path) == "utf-8"
-    broken = encoding_fault(read(path))
-    assert broken is not None
-    assert broken.record.startswith("Müller, Gödel, Søn, ")
-
-
 @pytest.mark.parametrize("chunk", range(1, 8))
 def test_where_a_character_is_cut_in_two_by_reading_does_not_matter(
     tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPatch

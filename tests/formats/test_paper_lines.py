@@ -244,10 +244,3 @@ def test_labels_that_are_cut_off_are_none_and_others_have_to_fit() -> None:
         ("labels need `abstract` as a list of sentences, found one string",),
     )
     assert refusal(labels=["methd", "other"])[1] == ("unknown sentence label 'methd': did you mean 'method'?",)
-
-
-@pytest.mark.parametrize("value", ["", "a b", "a\u00a0b", "a\0", True, 1.5])
-def test_an_id_is_a_text_without_white_space_or_a_whole_number(value: object) -> None:
-    message, faults = refusal(paper_id=value)
-    assert message == "paper_id cannot be used"
-    assert len(faults) == 1

@@ -212,16 +212,6 @@ def test_a_record_of_which_next_to_nothing_is_there_is_read(tmp_path: Path) -> N
     }
 
 
-@pytest.mark.parametrize("end", ["", "<PubmedArticle><Medline", "</MedlineCitation></PubmedArticleSet>", "&nbsp;"])
-def test_a_fault_in_the_middle_ends_the_file_and_what_was_before_counts(tmp_path: Path, end: str) -> None:
-    text = f"{HEAD}<PubmedArticleSet>{TODAY}{TODAY}{end}"
-    *before, (place, broken) = found_in(tmp_path, text)
-    assert [fields["pmid"] for _, fields in before] == ["31452104"] * 2
-    assert place == 3
-    assert isinstance(broken, BrokenRecord)
-    assert f"line {text.count(chr(10)) + 1}, column" in broken.faults[0]
-
-
 def test_xml_of_others_is_one_fault_and_entities_are_refused(tmp_path: Path) -> None:
     ((_, broken),) = found_in(tmp_path, "<eFetchResult><ERROR>No items found.</ERROR><ERROR/></eFetchResult>")
     assert broken.faults == ("found the XML of 'eFetchResult', expected PubmedArticleSet or PubmedBookArticleSet",)

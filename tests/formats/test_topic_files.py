@@ -300,6 +300,10 @@ BROKEN = {
         ["f:4: found a second <num> in the topic of line 1; is a <top> missing?"],
     ),
     "text outside of every tag": (TOP + "</top>\n\nmore\ntext\n", ["f:6: found 'more' outside of every tag"]),
+    "a topic that begins without its tag": (
+        "<num> Number: 0\n" + TOP,
+        ["f:1: found <num> before the first <top>", "f:1: found 'Number: 0' outside of every tag"],
+    ),
     "XML with an ampersand": (
         "<topics>\n<topic number='1'><query>R & D</query></topic></topics>",
         ["f:2: not valid XML: not well-formed (invalid token) at column 29"],

@@ -136,10 +136,3 @@ def test_without_an_account_or_a_server_nothing_is_given(ws: Workspace, monkeypa
     Servers(away=[Unreachable("a2", "away", False)]).replace(monkeypatch)
     with pytest.raises(StudioError, match="could not reach 1 server"):
         prepared(ws, "a1")
-
-
-def test_without_a_person_there_is_nobody_to_correct(ws: Workspace) -> None:
-    with pytest.raises(InputError, match="found no --assessor"):
-        prepared(ws)
-    with pytest.raises(InputError, match="assessor"):
-        prepared(ws, "a9")

@@ -13,10 +13,7 @@ from annot.judging.exchange.collecting import (
     PulledProject,
     RoundOptions,
     collect,
-    lines_of,
-    record_counting,
     record_uncounted,
-    sourced_judgement,
 )
 from annot.judging.exchange.servers import PARTS
 from annot.judging.rounds import round_of
@@ -74,38 +71,6 @@ def test_answers_of_a_round_that_never_counts_are_kept_beside_and_none_is_lost(w
     assert counts(again.assessors[0]) == {"assigned": 3, "judged": 1, "new": 0, "changed": 1, "flagged": 0, "lost": 0}
     theirs = record_uncounted(ws, collected(other, reading(D0, 9)), lambda session: lambda found: "train")
     assert counts(theirs.assessors[0]) == {"assigned": 1, "judged": 1, "new": 1, "changed": 0, "flagged": 0, "lost": 0}
-
-
-def recorded(ws: Workspace, of: CollectedProject, *, accept_deletions: bool = False) -> Any:
-    def sourced(found: ReadAnnotation, project: Project) -> Any:
-        return sourced_judgement(found, project, source="label-studio")
-
-    return record_counting(ws, of, sourced, answer="annotation", assigned=40, accept_deletions=accept_deletions)
-
-
-def test_answers_that_are_gone_count_on_until_the_lead_lets_them_go(ws: Workspace) -> None:
-    of = sent_to(ws, "a1", D0, D1, D2, account=3)
-    first = recorded(ws, collected(of, reading(D0, 1), reading(D1, 2), reading(D2, 3, "no grade"), edited=1))
-    assert counts(first.assessors[0]) == {"assigned": 40, "judged": 2, "new": 3, "changed": 0, "flagged": 1, "lost": 0}
-    assert list(first.notes) == [
-        "a note",
-        "a1: 1 annotation not counted: no grade",
-        f"a1: without an answer that counts: {' '.join(D2.pair)}; Label Studio asks again once you have deleted their "
-        "annotations there",
-        "a1: 1 answer changed by another account; the person's own answers count",
-    ]
-    (line,) = (line for at, line in lines_of(ws, of).items() if at == (D0, "1"))
-    gone: list[MissingAnnotation] = [(line, "its task was deleted")]
-    kept = recorded(ws, collected(of, gone=gone))
-    assert counts(kept.assessors[0]) == {"assigned": 40, "judged": 2, "new": 0, "changed": 1, "flagged": 0, "lost": 1}
-    (lost,) = kept.lost
-    assert (lost.assessor, lost.doc_id, lost.occasion, lost.why, lost.push) == (
-        "a1", "d00", 1, "its task was deleted", "annot push",
-    )  # fmt: skip
-    assert list(kept.notes) == ["a note"]
-    let_go = recorded(ws, collected(of, gone=gone), accept_deletions=True)
-    assert (let_go.assessors[0].judged, let_go.assessors[0].lost) == (1, 1)
-    assert list(let_go.notes) == ["a note", "a1: 1 answer withdrawn; `annot answers list` lists them"]
 
 
 def test_answers_to_hidden_gold_are_kept_where_they_do_not_count(ws: Workspace) -> None:

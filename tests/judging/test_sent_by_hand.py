@@ -122,17 +122,6 @@ def test_tasks_that_were_there_that_are_new_and_that_moved_are_counted_apart(
     assert server.stale == ([9] if round == "adjudicate" else [])
 
 
-def test_what_is_not_sent_again_and_what_was_removed_is_said(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = Server()
-    server.delivered |= {"spared": 2, "removed": 1}
-    server.stand_in(monkeypatch)
-    assert pushed(ws, outgoing("a1", D0, D1, D2)).notes == (
-        "a1: 2 tasks not sent again: the answers are on record",
-        "a1: 1 of them had no answer on the server and were deleted",
-        "a1: brought",
-    )
-
-
 def test_the_numbers_of_the_server_are_noted_down_and_ended_disputes_forgotten(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

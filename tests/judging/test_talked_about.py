@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from annot.base.records import Assignment, Judgement, PairKey, PairReturn
 from annot.judging import comments
+from annot.judging.comments import knew
+from annot.store.models import How, Notice
 from annot.study.outcome import gap_of
 
 EARLY, LATE = "2031-03-05T10:00:00+00:00", "2031-03-12T10:00:00+00:00"
@@ -79,3 +81,47 @@ def test_grades_that_meet_are_counted_over_the_pairs_with_two_grades() -> None:
 
 def test_reasons_are_listed_with_the_most_frequent_first() -> None:
     assert comments._most_frequent(["b", None, "a", "c", "c"]) == (("c", 2), ("a", 1), ("b", 1))
+
+
+# -- words go into a release only of people who knew of publication when they wrote, or who agreed later ---------------
+
+
+WROTE = "2031-01-02T10:00:00+00:00"
+BEFORE, LATER = "2031-01-02T09:59:59+00:00", "2031-01-02T10:00:01+00:00"
+
+
+def notice(how: How, at: str, published: bool = True, *, person: str = "a1", kind: str = "comments") -> Notice:
+    return Notice(person, kind, how, at, published)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("notices", "known"),
+    [
+        ([], False),
+        ([notice("letter", BEFORE)], True),
+        ([notice("letter", WROTE)], True),
+        ([notice("letter", LATER)], False),
+        ([notice("letter", BEFORE, False)], False),
+        ([notice("letter", BEFORE, person="a2")], False),
+        ([notice("letter", BEFORE, kind="reasons")], False),
+        ([notice("screen", BEFORE)], True),
+        ([notice("screen", BEFORE, False)], False),
+        ([notice("letter", BEFORE), notice("screen", WROTE, False)], True),
+        ([notice("letter", BEFORE), notice("letter", WROTE, False)], False),
+        ([notice("letter", BEFORE), notice("letter", WROTE, False), notice("screen", WROTE, False)], False),
+        ([notice("screen", BEFORE), notice("screen", WROTE, False)], False),
+        ([notice("consent", LATER)], True),
+        ([notice("consent", WROTE)], True),
+        ([notice("consent", BEFORE)], False),
+        ([notice("letter", BEFORE, False), notice("consent", LATER)], True),
+        ([notice("consent", LATER, person="a2")], False),
+    ],
+)
+def test_who_knew_at_the_moment_of_writing(notices: list[Notice], known: bool) -> None:
+    """A screen that says nothing leaves what the letter said; consent reaches back to all that was written before."""
+    assert knew(notices, "a1", "comments", WROTE) is known
+
+
+@pytest.mark.parametrize(("how", "known"), [("letter", False), ("screen", False), ("consent", True)])
+def test_words_without_a_moment_need_consent(how: How, known: bool) -> None:
+    assert knew([notice(how, BEFORE)], "a1", "comments", None) is known

@@ -196,17 +196,6 @@ class Machine:
         self.now += seconds
 
 
-def test_a_condition_is_looked_at_ten_times_a_second_until_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(monkeypatch)
-    looks: list[float] = []
-    assert server.comes_true(lambda: bool(looks.append(machine.now)), within=1) is False
-    assert 10 <= len(looks) <= 12
-    assert server.comes_true(lambda: machine.now > 2, within=5) is True
-    looks.clear()
-    assert server.comes_true(lambda: bool(looks.append(machine.now)), within=0) is False
-    assert len(looks) == 1, "looked at once, and not waited for"
-
-
 @pytest.mark.parametrize(
     ("stubborn", "signals"),
     [(0, [signal.SIGTERM]), (1, [signal.SIGTERM, signal.SIGKILL])],
@@ -269,17 +258,6 @@ def test_a_server_speaks_by_its_log_or_its_answer_or_its_end(
     running = None if state == "ended" else server.Server("u", 1, 2, state == "healthy")
     monkeypatch.setattr(server, "status", lambda folder: running)
     assert server._speaks(tmp_path, len("before\n")) is speaks
-
-
-def test_what_does_not_run_is_not_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert server.down(tmp_path / "nowhere") is False
-    assert not (tmp_path / "nowhere").exists()
-    assert server.down(tmp_path) is False
-    ended: list[tuple[int, int]] = []
-    monkeypatch.setattr(server, "_process", lambda folder: (77, 8090))
-    monkeypatch.setattr(server, "_end", lambda folder, pid, port: ended.append((pid, port)))
-    assert server.down(tmp_path) is True
-    assert ended == [(77, 8090)]
 
 
 def spawned(folder: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str]) -> tuple[list[str], dict[str, Any]]:

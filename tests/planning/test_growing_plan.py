@@ -117,6 +117,11 @@ def test_pairs_from_all_of_the_first_half_are_asked_again() -> None:
     assert min(places) < 10
 
 
+def test_twenty_other_pairs_are_between_a_pair_and_its_repeat() -> None:
+    places = [pair for seed in range(20) for pair in repeats((6,) * 7, 0.25, seed=seed)]
+    assert all(again - first - 1 >= 20 for first, again in places)
+
+
 def test_a_pair_goes_to_no_one_who_settled_it() -> None:
     current = had("q", "abcd", "a1")
     plan = grown({"q": "abcd"}, ["a1", "a2", "j1"], current=current, barred={("q", "a"): ["a2"], ("q", "b"): ["j1"]})

@@ -112,21 +112,6 @@ def test_every_undefined_or_bare_figure_has_its_reason(shown: Callable[[Agreemen
     assert lacking["interval"] or shown is by_query
 
 
-def test_an_interval_without_width_is_left_out_with_its_reason() -> None:
-    shown = describe(
-        table(*(judged(f"v{at}", [0] * 6, [0] * 6) for at in range(8))), OF_PAPERS, per_query=False, every=False
-    )
-    shown = " ".join(shown.split())
-    assert "100.00 [100.00" not in shown
-    assert "leaving out any query does not change it, so how it varies over queries is not known" in shown
-
-
-def test_a_summary_over_few_of_the_queries_is_not_given_and_its_reason_is() -> None:
-    told = " ".join(headline(MIXED).notes)
-    assert "a summary needs more than half" in told
-    assert "only 1 of 3 queries has a value" in told
-
-
 def test_forced_zero_has_its_caveat_in_words() -> None:
     (care,) = [note for note in headline(MIXED).notes if "kappa is then 0" in note]
     assert "Cohen's kappa" in care

@@ -13,7 +13,7 @@ from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.findings import AssessorAnalysis, JudgementCount
 from annot.measuring.diagnosis.panel import Repeat, panel_of
 from annot.publishing.report.cells import Number
-from annot.publishing.report.sections.assessors import MOST_HARD, conclusions, method, tables
+from annot.publishing.report.sections.assessors import MOST_HARD, tables
 from annot.publishing.report.tables import Table
 
 FACETS = {f"q{n:02}": "method" if n % 2 else "result" for n in range(20)}
@@ -74,11 +74,6 @@ def table(looked: AssessorAnalysis, name: str, queries: Sequence[str] = ()) -> T
     return found
 
 
-def words(looked: AssessorAnalysis, begins: str) -> str:
-    (found,) = [line for line in (*conclusions(looked), *method(looked)) if line.startswith(begins)]
-    return found
-
-
 def test_everything_that_is_measured_is_shown(study: AssessorAnalysis) -> None:
     between = table(study, "between-grades")
     assert len(between.rows) == 3 * 4
@@ -132,17 +127,6 @@ def test_parts_add_up_to_the_distance(study: AssessorAnalysis) -> None:
     assert parts.headings[4:] == ("Distance", "Severity", "Threshold", "Noise")
     for row in parts.rows:
         assert sum(float(str(cell)) for cell in row[5:]) == pytest.approx(float(str(row[4])), abs=0.016)
-
-
-def test_policy_for_missing_judgements_is_told_with_counts() -> None:
-    missing = words(looked(policy="zero"), "Judgements without a grade")
-    assert "although annot.toml counts them as grade 0" in missing
-    assert missing.endswith("a1 3 of 303.")
-
-
-def test_nothing_found_is_told_with_what_could_have_been_found(study: AssessorAnalysis) -> None:
-    nothing = words(study, "No assessor was shown to change")
-    assert re.search(r"With 80% power.* severity by 0\.\d\d grades to .*speed by 1\.\d\d times as long", nothing)
 
 
 def test_no_cell_has_a_signed_zero(study: AssessorAnalysis) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError
-from annot.formats.corpora.sections import StructuredAbstracts
 from annot.publishing.release.collection_facts import CollectionFacts
 from annot.publishing.release.prose import (
     answer_sheet,
@@ -21,7 +20,7 @@ from annot.publishing.release.prose import (
     unanswered,
 )
 from annot_csfcube.files import Material
-from collection_facts import changed, demo_facts
+from collection_facts import changed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -173,27 +172,6 @@ def test_the_counts_are_those_of_the_records(material: Material, facts: Collecti
     assert rows[0][8] == disputed
 
 
-def test_labels_of_structured_abstracts_name_the_headings_that_gave_them(facts: CollectionFacts) -> None:
-    headings = (("PRACTICE", "", 2), ("METHODS", "method", 9), ("<B>|SETTING", "method", 3), ("AIM", "objective", 8))
-    made = changed(facts, structured=StructuredAbstracts(9, 2, headings))
-    markdown = datasheet_markdown(made, {}, overrides=None)
-    told = " ".join(part(markdown, "composition.content").split())
-    assert "In 7 papers, as added, the source has sections" in told
-    assert "method = METHODS, " in told
-    assert "; objective = AIM." in told
-    assert "PRACTICE" not in told
-    assert "<B>" not in datasheet_html(made, markdown, overrides=None)
-    assert "has sections" not in datasheet_markdown(facts, {}, overrides=None)
-
-
-def test_a_figure_has_its_interval_and_n_or_the_reason_why_there_is_none(facts: CollectionFacts) -> None:
-    errors = part(datasheet_markdown(facts, {}, overrides=None), "composition.errors")
-    assert "| method | before | Krippendorff's alpha (ordinal) | 0.26 [0.20, 0.31] | 5 | 100 |" in errors
-    assert "| all facets | after | Cohen's kappa | undefined: one grade only | 0 | 0 |" in errors
-    assert "(`annot agreement --missing drop`)" in errors
-    assert "- 3 judgements not counted: by another account than the planned one" in errors
-
-
 def test_answers_stand_under_their_questions_and_gaps_are_counted(facts: CollectionFacts) -> None:
     answers = {
         "motivation.funding": "The Grant of Grants.",
@@ -214,12 +192,6 @@ def test_answers_stand_under_their_questions_and_gaps_are_counted(facts: Collect
     text = datasheet_markdown(facts, full, overrides=None)
     assert "not answered" not in text.lower()
     assert all(f"### {question.text}" in text for question in questions())
-
-
-def test_without_texts_the_datasheet_says_so(material: Material) -> None:
-    text = datasheet_markdown(demo_facts(material, with_text=False), {}, overrides=None)
-    assert "Ids only" in part(text, "composition.content")
-    assert "must be fetched from their source" in part(text, "composition.external")
 
 
 class Tags(HTMLParser):

@@ -57,11 +57,3 @@ def test_an_order_names_ties_and_a_grading_of_some_queries_has_the_final_grades_
         ("a1", 1, 4, 0, "lsa 50.00, bm25 25.00"),
         ("final, queries of a1", 1, 4, 0, "bm25 75.00, lsa 25.00"),
     ]
-
-
-def test_each_comparison_has_a_row() -> None:
-    orders, tau = assessors.orders(found())
-    assert len(orders.rows) == 4
-    assert [str(cell) for cell in tau.rows[0]] == ["A", "final", "0.50", "1 of 3", "0", "1"]
-    assert [str(cell) for cell in tau.rows[1]] == ["a1", "final", "–", "1 of 3", "0", "1"]
-    assert tau.records[0]["pairs_of_runs"] == 3

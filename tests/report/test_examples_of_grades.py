@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from annot.base.names import OF_PAPERS
-from annot.base.records import Assignment, Decision, Gold, Judgement
+from annot.base.records import Assignment, Decision, Gold, Judgement, Paper
 from annot.publishing.report.sections import collection
 from annot.publishing.report.sections.collection import examples_body, grade_examples
+from annot.publishing.report.side_by_side import Screens
 from annot.store import trials
 from annot.study.snapshot import read_snapshot
 from study_stages import copied, published
@@ -87,6 +88,46 @@ def test_a_pair_without_a_final_grade_is_in_no_example_and_without_any_there_is_
     assert [row[0] for row in chapter.tables[0].rows] == ["2 much", "0 no"]
     assert "No pair can be shown for bit and same." in chapter.paragraphs[0]
     assert list(examples_body(study(final={}))) == []
+
+
+@pytest.mark.parametrize(("made_elsewhere", "facets"), [(None, {"aim", "way"}), ("with another tool", set())])
+def test_the_guidelines_are_quoted_only_if_the_pairs_were_judged_by_them(
+    made_elsewhere: str | None, facets: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[list[str], set[str]]] = []
+    there = {name: Paper(name, f"Of {name}", ("One.", "Two.")) for name in ("p1", "p2", "d1", "d3", "d4")}
+
+    def screens(_snapshot: Any, ids: list[str], of: Any) -> Screens:
+        asked.append((ids, {*of}))
+        return Screens(
+            {"p1-aim": (1,)}, {"d1": ("goal", "other")}, {"aim": ("goal",)}, ("no", "bit", "much", "same"), {}
+        )
+
+    monkeypatch.setattr(collection, "screens_of", screens)
+    monkeypatch.setattr(collection.papers, "find_papers", lambda corpus, ids: there)
+    found = study(texts=True)
+    found.made_elsewhere = made_elsewhere
+    found.snapshot.topics, found.snapshot.texts = {name: name[:2] for name in FACETS}, {}
+    found.snapshot.ws = SimpleNamespace(has_corpus=True, corpus=None)
+    # No text was corrected.
+    found.snapshot.outcome, found.snapshot.displays, found.snapshot.text_versions = found.outcome, {}, {}
+    (chapter,) = examples_body(found)
+    assert asked == [(["d1", "d3", "d4", "d6", "p1", "p2"], facets)]
+    # d6 is not in the corpus.
+    assert [block.summary for block in chapter.blocks] == [
+        "3 same (aim): Of d1",
+        "2 much (way): Of d3",
+        "1 bit (way): Of d4",
+    ]
+    first, _, last = chapter.blocks
+    assert [(side.title, side.marked) for side in first.sides] == [("Of p1", {1}), ("Of d1", {0})]
+    assert first.introduction == "The assessors gave 3 and 3. The final grade is 3 same."
+    assert (
+        last.introduction == "The assessors gave 1 and cannot judge. The final grade is 1 bit, set by an adjudicator."
+    )
+    (by_id,) = collection.examples_appendix(found)
+    assert [row[3] for row in by_id.tables[0].rows] == ["d1", "d3", "d4", "d6"]
+    assert list(collection.examples_appendix(study())) == []
 
 
 def test_without_a_licence_of_the_texts_pairs_are_shown_by_their_ids() -> None:

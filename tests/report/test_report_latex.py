@@ -9,7 +9,7 @@ from pathlib import Path
 import annot
 import pytest
 from annot.base.stats.values import Interval
-from annot.publishing.report.cells import COEFFICIENT, Number, Quantity
+from annot.publishing.report.cells import Number, Quantity
 from annot.publishing.report.pages import TableAsSet, _row, escape, inline, latex
 from annot.publishing.report.tables import Chapter, Document, Reply, Table
 from needs import unavailable
@@ -174,9 +174,6 @@ def test_every_letter_and_sign_has_a_glyph(tmp_path: Path, pdflatex: str) -> Non
     assert "Unicode character" not in done.stdout.decode(errors="replace")
 
 
-FIGURE = Number(0.655, COEFFICIENT, Interval(0.54, 0.71, 0.95, "jackknife"))
-
-
 def table(*rows: list[object], names: int = 1, caption: str = "A table.", notes: tuple[str, ...] = ()) -> Table:
     headings = tuple("H" for _ in rows[0]) if rows else ("H",)
     return Table("t", caption, headings, tuple(map(tuple, rows)), "annot report", notes, names)
@@ -184,40 +181,6 @@ def table(*rows: list[object], names: int = 1, caption: str = "A table.", notes:
 
 def made(one: Table) -> TableAsSet:
     return TableAsSet(one, "tab:t", False)
-
-
-@pytest.mark.parametrize(
-    ("widths", "names", "size"),
-    [
-        # A line of 16 cm holds 94, 102, 110 and 130 digits; between two columns are 1.5.
-        ((22, 22, 22, 22), 4, "small"),
-        ((23, 22, 22, 22), 4, "footnotesize"),
-        ((24, 24, 24, 25), 3, "scriptsize"),
-        ((24, 24, 24, 33), 3, "tiny"),
-        ((24, 24, 45, 45), 2, "tiny"),
-    ],
-)
-def test_the_largest_letters_with_which_a_table_fits_are_taken(widths: tuple[int, ...], names: int, size: str) -> None:
-    found = made(table(["x" * width for width in widths], names=names))
-    assert found.size == size
-    assert found.columns.count(rf"\{size}") == len(widths)
-
-
-def test_intervals_are_below_their_figures_where_a_table_is_too_wide() -> None:
-    assert len(made(table(["x", *[FIGURE] * 5])).rows) == 1
-    found = made(table(["x" * 20, *[FIGURE] * 6]))
-    assert found.rows == (("x" * 20, *["0.66"] * 6), ("", *["[0.54, 0.71]"] * 6))
-    plain = made(table(["x" * 20, *["y" * 18] * 6]))
-    assert len(plain.rows) == 1
-
-
-@pytest.mark.parametrize(("n", "note", "floats"), [(30, 1, True), (31, 1, False), (3, 1464, True), (3, 1465, False)])
-def test_a_table_floats_if_a_page_surely_holds_it(n: int, note: int, floats: bool) -> None:
-    # Thirty lines, and 1500 characters below it, of which the command takes its part.
-    command = r"Made by \texttt{annot report}."
-    found = made(table(*[["x", 1]] * n, notes=("n" * (note + 1500 - 1464 - len(command)),)))
-    assert found.below[-1] == command
-    assert found.floats is floats
 
 
 @pytest.mark.parametrize(

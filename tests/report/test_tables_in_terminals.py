@@ -4,7 +4,7 @@ import pytest
 from annot.base.stats.values import Interval
 from annot.publishing.report import terminal
 from annot.publishing.report.cells import COEFFICIENT, Number
-from annot.publishing.report.terminal import aligned, bar, share_done, text_table, without_minus_zero, wrapped
+from annot.publishing.report.terminal import aligned, bar, share_done, text_table, wrapped
 
 FIGURE = Number(0.655, COEFFICIENT, Interval(0.54, 0.71, 0.95, "jackknife"))
 """`0.66 [0.54, 0.71]`, 17 columns, and in two lines 12."""
@@ -48,15 +48,6 @@ def test_figures_that_fit_without_their_intervals_have_these_below(columns: int,
         assert {*found[1].replace(" ", "")} == {"-"}
 
 
-def test_words_are_wrapped_before_numbers_are_moved(at: pytest.MonkeyPatch) -> None:
-    found = lines(60, at, ["sentence", "n"], ["one two three four five six seven eight nine ten eleven twelve", 7])
-    assert max(map(len, found)) <= 60
-    assert found[2].endswith(" 7")
-    assert " ".join(" ".join(found[2:]).split()).replace(" 7", "") == (
-        "one two three four five six seven eight nine ten eleven twelve"
-    )
-
-
 def test_without_rows_there_is_no_table(at: pytest.MonkeyPatch) -> None:
     assert lines(60, at, ["a"]) == [""]
 
@@ -87,36 +78,3 @@ def test_what_counts_as_a_number_stands_to_the_right(written: object, at: pytest
     found = lines(80, at, ["n", "number of them"], ["x", written])
     assert found[0] == "n  number of them"
     assert found[2] == f"x  {shown:>14}".rstrip()
-
-
-@pytest.mark.parametrize("written", ["a", "< 1", "[0.5", "7a", "1 of 3", True, False])
-def test_what_is_no_number_stands_to_the_left(written: object, at: pytest.MonkeyPatch) -> None:
-    shown = {True: "yes", False: "no"}[written] if isinstance(written, bool) else str(written)
-    assert lines(80, at, ["n", "number of them"], ["x", written])[2] == f"x  {shown}"
-
-
-@pytest.mark.parametrize(("longest", "block"), [(54, False), (55, False), (56, True)])
-def test_a_word_that_does_not_fit_beside_the_numbers_makes_blocks(
-    longest: int, block: bool, at: pytest.MonkeyPatch
-) -> None:
-    # Of 60 columns two cells keep 2 each, and the number keeps 1.
-    found = lines(60, at, ["w", "n"], ["x" * longest + " and more", 7])
-    assert found[0].startswith("w  x") is block
-    assert any(line.endswith(" 7") and "x" in line for line in found) is not block
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        *(
-            ("-0.00", "0.00"),
-            ("−0.0", "0.0"),
-            ("-0.01", "-0.01"),
-            ("1-0.00", "1-0.00"),
-            ("[-0.00, 0.1]", "[0.00, 0.1]"),
-        ),
-        *(("v.-0.0", "v.-0.0"), ("-0.00.1", "-0.00.1"), ("-0.00x", "-0.00x")),
-    ],
-)
-def test_minus_nothing_is_nothing(text: str, shown: str) -> None:
-    assert without_minus_zero(text) == shown

@@ -8,14 +8,7 @@ import pytest
 from annot.base.records import Judgement, Qrel, ScoredDoc
 from annot.measuring.evaluation.comparisons import Score
 from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, TOGETHER, EvaluatedRuns
-from annot.publishing.report.sections.runs import (
-    compared,
-    letter_of,
-    measures,
-    scores_before_topups,
-    table_of_lines,
-    table_of_queries,
-)
+from annot.publishing.report.sections.runs import compared, letter_of, scores_before_topups, table_of_queries
 from evaluated_runs import evaluated_runs
 
 DOCS = [f"d{at}" for at in range(6)]
@@ -80,27 +73,6 @@ def test_nothing_that_is_no_run_has_the_sign_of_chance(found: EvaluatedRuns) -> 
     (table,) = compared(found)
     assert all("°" not in str(cell) for row in table.rows[3:] for cell in row)
     assert all("°" in str(cell) for cell in table.rows[2][2:])
-
-
-def test_every_convention_has_its_own_table_and_queries_only_on_request(found: EvaluatedRuns) -> None:
-    plain = list(measures(found, per_query=False))
-    assert {one.name for one in plain} == {"measures-csfcube", "measures-trec"}
-    for one in plain:
-        assert {record["convention"] for record in one.records} == {one.name.removeprefix("measures-")}
-    names = [one.name for one in measures(found, per_query=True)]
-    assert sorted(names) == ["measures-csfcube", "measures-trec", "queries-csfcube", "queries-trec"]
-
-
-def test_a_system_of_several_runs_says_how_many_and_averages_have_a_column_if_they_differ(found: EvaluatedRuns) -> None:
-    lines = [line for line in found.lines if line.convention == "trec" and line.run != CHANCE][:2]
-    one, several = lines[0], replace(lines[1], runs=3)
-    alike = [replace(line, average="mean over queries") for line in (one, several)]
-    table = table_of_lines(found, "trec", alike)
-    assert "Average" not in table.headings
-    assert [row[1] for row in table.rows] == [one.run, f"{several.run} (3 runs)"]
-    table = table_of_lines(found, "trec", [alike[0], replace(alike[1], average="mean over papers")])
-    assert [row[-1] for row in table.rows] == ["mean over queries", "mean over papers"]
-    assert table.headings[-1] == "Average"
 
 
 def test_each_query_has_its_counts_in_the_data(found: EvaluatedRuns) -> None:

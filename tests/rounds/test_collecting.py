@@ -1,7 +1,9 @@
 """What a pull reads of a project: by whose accounts, since when, and what it tells the server afterwards."""
 
+from datetime import timedelta
+
 from annot.base.records import PairKey
-from annot.judging.exchange.collecting import lines_of
+from annot.judging.exchange.collecting import PullCursor, lines_of
 from annot.judging.withdrawn import lines_withdrawn, withdrawn_of
 from annot.labelstudio.tasks import pair_key
 from annot.store import projects
@@ -47,3 +49,30 @@ def test_an_answer_that_was_withdrawn_or_counts_on_is_listed_with_why(sent: Worl
     with sent.ws.reading() as session:
         assert [(one.pair_key, one.counts) for one in withdrawn_of(session)] == [(PairKey(*first), False)]
     assert [one.grade for one in sent.outcome.judgements if one.pair == third] == [2]
+
+
+# -- pulling again and again -------------------------------------------------------------------------------------------
+
+
+def test_a_change_that_was_made_earlier_and_is_seen_later_is_not_missed(sent: World) -> None:
+    """Two transactions at once: the one with the earlier moment may end after the one that was pulled."""
+    seen: dict[int, PullCursor] = {}
+    first, second, third, *_ = sent.pairs
+    sent.judge("a1", {first: 1})
+    sent.pull(seen=seen)
+    latest = sent.studio.now
+    for late, pair, grade in ((5, second, 2), (9, third, 3)):
+        sent.studio.now = latest - timedelta(seconds=late)
+        sent.judge("a1", {pair: grade})
+        (row,) = sent.pull(seen=seen).assessors
+        assert (row.assessor, row.new) == ("a1", 1)
+    assert sorted(one.grade for one in sent.outcome.judgements if one.grade) == [1, 2, 3]
+
+
+def test_an_answer_of_another_account_is_seen_by_a_watch_too(sent: World) -> None:
+    seen: dict[int, PullCursor] = {}
+    sent.judge("a1", {sent.pairs[0]: 1})
+    sent.pull(seen=seen)
+    sent.studio.annotate(sent.tasks("a2")[pair_key(*sent.pairs[0])], result(2), email=PEOPLE["a1"])
+    (row,) = sent.pull(seen=seen).assessors
+    assert (row.assessor, row.judged, row.flagged) == ("a2", 0, 1)

@@ -3,12 +3,11 @@
 import json
 from collections import Counter
 
-from annot.base.records import Assessor, PairKey
+from annot.base.records import Assessor
 from annot.judging.plan_on_record import PLAN_FILE
 from annot.labelstudio.tasks import pair_key
 from annot.steps import changes
 from annot.store import people
-from small_study import sent_to
 from worlds import World
 
 
@@ -50,17 +49,3 @@ def test_what_was_answered_after_it_had_been_handed_on_stays_unless_another_has_
         ("a1", 1, 1), ("a2", 10, 0), ("a3", 9, 0),
     ]  # fmt: skip
     assert pulled.open == 19
-
-
-def test_an_answer_to_a_pair_that_another_was_sent_since_is_told_and_the_others_counts(sent: World) -> None:
-    newcomer(sent)
-    first, second, *_ = sent.pairs
-    made = sent.tasks("a1")
-    leave(sent, "a1", successor="a3")
-    sent.studio.annotate(made[pair_key(*second)], [], email="ann@example.org")
-    for name in ("a3", "a2"):
-        sent_to(sent.ws, name, PairKey(*second), server="another", remote=None)
-    notes = sent.push().notes
-    assert "a1: 1 task answered after others had begun; the others' answers count" in notes
-    assert plan(sent, "a1") == []
-    assert first in plan(sent, "a3")

@@ -1,11 +1,8 @@
 """Judging, out and back: what is sent, what comes, what counts."""
 
 import pytest
-from annot.base.errors import AnnotError
 from annot.judging.exchange.audit import audit
 from annot.labelstudio.tasks import pair_key
-from annot.study.guidelines import page
-from annot.study.workspace import write_file
 from studio_in_memory import Killed
 from worlds import PEOPLE, World, result
 
@@ -182,16 +179,3 @@ def test_a_deleted_answer_given_again_counts_as_it_is_now(sent: World) -> None:
     pulled = sent.pull()
     assert pulled.lost == ()
     assert [one.grade for one in sent.outcome.judgements] == [2]
-
-
-def test_guidelines_that_changed_stop_a_push_until_the_lead_says_why(planned: World) -> None:
-    planned.push()
-    text = page(planned.ws, "method")
-    write_file(planned.folder / "guidelines" / "method.md", text + "\nOne more sentence.\n")
-    with pytest.raises(AnnotError):
-        planned.push()
-    assert [row.sent for row in planned.push(changed="a sentence was missing").projects] == [0, 0]
-
-
-def test_what_opens_the_keys_of_tasks_is_for_the_studys_owner_alone(sent: World) -> None:
-    assert (sent.ws.cache / "task-keys").stat().st_mode & 0o777 == 0o600

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annot.base.records import Draw, PoolEntry, Ranking, ScoredDoc
+from annot.base.errors import InputError, MissingInput
+from annot.base.records import Draw, PoolEntry, Query, Ranking, ScoredDoc
 from annot.judging.planning import FEWEST_FOR_REPEATS
 from annot.pools.frozen_rankings import lines_of, write_rankings
 from annot.steps import forecast
+from annot.steps.forecast import SimulatedStudy, design
 from annot.store import pools
 from annot.study.workspace import Workspace
 from small_study import DOCUMENTS, QUERIES, FirstPairs, Small, pool_of
@@ -135,3 +137,72 @@ def test_what_differs_from_the_settings_is_named_but_not_what_the_command_line_n
     assert {one[0] for one in named.pools_differ} >= {"methods"}
     assert "per_method" not in {one[0] for one in named.pools_differ}
     assert named.pools.per_method == 9
+
+
+# -- what forecasts of pools count -------------------------------------------------------------------------------------
+
+
+def ranked(*doc_ids: str) -> list[ScoredDoc]:
+    return [ScoredDoc(doc_id, 1.0 - at / 10) for at, doc_id in enumerate(doc_ids)]
+
+
+@pytest.mark.parametrize(
+    ("depth", "shared"),
+    [
+        (1, 0.0),  # a | b | c
+        (2, 2 / 6),  # a x | b x | c d
+        (3, 1.0),  # a x b | b x a | c d a: all but c and d are elsewhere too, see below
+    ],
+)
+def test_what_methods_share_of_their_best(depth: int, shared: float) -> None:
+    rankings = [
+        ranked("a", "x", "b"),
+        ranked("b", "x", "a"),
+        ranked("c", "d", "a"),
+    ]
+    expected = shared if depth < 3 else (1.0 + 1.0 + 1 / 3) / 3
+    assert forecast._shared(rankings, depth) == pytest.approx(expected)
+
+
+def test_a_pair_is_a_query_and_a_document_of_the_pool_of_its_paper() -> None:
+    other = Query("p1-result", "p1", "result", (2,))
+    pairs = forecast._pairs([pool_of("p1")], [*QUERIES, other])
+    assert pairs == {(name, doc_id) for name in ("p1-method", "p1-result") for doc_id in DOCUMENTS}
+    assert forecast._pairs([replace(pool_of("p2"), entries=())], QUERIES) == set()
+
+
+def test_judgements_are_spread_evenly_over_those_whose_speed_is_known() -> None:
+    assert forecast._even_shares(10, ["a1", "a2"]) == {"a1": 5.0, "a2": 5.0}
+    assert forecast._even_shares(10, []) == {"": 10.0}
+
+
+# -- a design is forecast from pairs that two people judged; one person alone a pair is pilot enough for teams of one --
+
+
+def of_team(ws: Workspace, *, team: int, queries: int | None = None, assessors: int | None = None) -> SimulatedStudy:
+    few = ws.replaced("forecast", simulations=10).replaced("judging", per_pair=team)
+    return design(few, queries=queries, assessors=assessors, per_method=None, coefficient="kappa")
+
+
+@pytest.fixture(scope="module")
+def pilot(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Twenty pairs, each judged by both."""
+    return copied(Small(answers=FirstPairs(20)), "judged", tmp_path_factory.mktemp("pilot") / "study")
+
+
+def test_without_a_pair_of_two_people_there_is_no_pilot(tmp_path: Path) -> None:
+    ws = copied(Small(answers=FirstPairs(0)), "judged", tmp_path / "study")
+    with pytest.raises(MissingInput, match="no pilot"):
+        of_team(ws, team=2)
+
+
+@pytest.mark.parametrize("team", [1, 2, 3])
+def test_two_people_on_a_pair_are_a_pilot_for_teams_of_any_size(pilot: Workspace, team: int) -> None:
+    found = of_team(pilot, team=team, assessors=3)
+    assert (found.pilot.judgements, found.pilot.with_time, found.pilot.cited) == (40, 40, 0.0)
+    assert found.forecast.judgements == found.forecast.pairs * team
+
+
+def test_a_coefficient_that_does_not_exist_is_named(pilot: Workspace) -> None:
+    with pytest.raises(InputError, match="--coefficient"):
+        design(pilot, queries=None, assessors=None, per_method=None, coefficient="kapa")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Assessor, Assignment, Gold, PairKey
+from annot.judging.trial_answers import ROUNDS
 from annot.publishing.report.status_page import StatusWords
 from annot.steps import agreement, status_page, training
 from annot.store import people, trials
@@ -187,3 +188,32 @@ def test_a_status_page_is_written_anew_after_a_minute_or_if_its_moment_is_still_
     assert again == [*["why"] * written, ""], "what came since the last page is written"
     first.write_text("no page", encoding="utf-8")
     assert later._age() is None
+
+
+# -- the sub-study is drawn once ---------------------------------------------------------------------------------------
+
+
+def planned(ws: Workspace) -> set[str]:
+    with ws.reading() as session:
+        return {name for name, round in ROUNDS.items() if trials.read_assignments(session, round)}
+
+
+def test_the_same_wishes_draw_nothing_again(tmp_path: Path) -> None:
+    ws = copied(Small(answers=FirstPairs(40)), "settled", tmp_path / "study")
+    dry = training.draw(ws, assessor="a1", queries=2, candidates=3, dry_run=True)
+    assert (dry.new, planned(ws), ws.substudy.exists()) == (True, set(), False)
+    first = training.draw(ws, assessor="a1", queries=2, candidates=3, dry_run=False)
+    assert first == dry
+    assert (first.assessor, first.pairs, first.by_facet) == ("a1", 6, {"method": 2})
+    assert sum(first.by_grade.values()) == first.pairs
+    assert planned(ws) == set(ROUNDS)
+    again = training.draw(ws, assessor="a1", queries=2, candidates=3, dry_run=False)
+    assert (again.new, again.sha256) == (False, first.sha256)
+    other = training.draw(ws, assessor="a1", queries=2, candidates=2, dry_run=False)
+    assert (other.new, other.pairs) == (True, 4)
+
+
+def test_where_nothing_is_settled_nothing_can_be_drawn(tmp_path: Path) -> None:
+    ws = copied(Small(answers=FirstPairs(0)), "settled", tmp_path / "study")
+    with pytest.raises(MissingInput, match="no pair is settled"):
+        training.draw(ws, assessor="a1", queries=2, candidates=3, dry_run=True)

@@ -10,7 +10,7 @@ import pytest
 from annot.base.errors import InputError
 from annot.base.settings import Settings
 from annot.formats.trec import write_run
-from annot.measuring.evaluation.evaluated import PLAIN, TEST
+from annot.measuring.evaluation.evaluated import PLAIN, TEST, TEST_FOLD
 from annot.measuring.evaluation.measures import CONVENTIONS
 from annot.measuring.evaluation.other_figures import ComparedFigure
 from annot.steps import evaluate, qrels
@@ -141,6 +141,14 @@ def test_figures_are_counted_by_run_and_misprints_do_not_differ() -> None:
     )
     assert found.by_run == {"x": (1, 3), "y": (1, 1)}
     assert found.differing == 1
+
+
+@pytest.mark.parametrize(
+    ("averages", "by_fold"),
+    [((TEST,), True), ((TEST_FOLD,), True), ((TEST, TEST_FOLD), True), ((PLAIN,), False), ((TEST, PLAIN), False)],
+)
+def test_means_of_test_folds_are_told_from_others(averages: tuple[str, ...], by_fold: bool) -> None:
+    assert against(averages=averages).by_fold is by_fold
 
 
 def test_each_figure_is_beside_the_papers_with_the_difference() -> None:

@@ -10,9 +10,11 @@ import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import Draw, Pool, PoolEntry, Query, ScoredDoc, Source
 from annot.formats.trec import write_run
+from annot.ranking.methods import BASELINES
 from annot.ranking.submission import SubmissionRules
 from annot.ranking.systems.system import PooledQuery, RankedPools
 from annot.steps import run
+from annot.steps.run import ImportedRun, import_files
 from annot.store import pools, runs
 from annot.store.models import StoredRun
 from annot.study.workspace import Workspace
@@ -144,3 +146,56 @@ def test_a_run_of_other_queries_is_refused_with_three_of_each(ws: Workspace) -> 
             rules=SubmissionRules(None, None, None), distances=False, replace=False, dry_run=False,
         )  # fmt: skip
     assert list(error.value.faults) == ["found x0, x1, x2", "expected p1-method, p1-result, p2-method"]
+
+
+# -- under which name a run may be imported, and which two runs may be of one system -----------------------------------
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Workspace:
+    return copied(Small(), "planned", tmp_path / "study")
+
+
+def imported(planned: Workspace, tag: str, *, first: int = 0, replace: bool = False, **of: object) -> ImportedRun:
+    """A run that begins with the document at `first`."""
+    order = [*DOCUMENTS[first:], *DOCUMENTS[:first]]
+    ranking = [ScoredDoc(doc_id, 1 - at / 10) for at, doc_id in enumerate(order)]
+    file = planned.root / f"{first}.txt"
+    file.write_text(write_run({query.query_id: ranking for query in QUERIES}, tag="x"), encoding="utf-8")
+    rules = SubmissionRules(None, None, "out")
+    wanted: Any = {"system": None, "seed": None, **of}
+    return import_files(
+        planned, [file], tag=tag, meta=None, facet=None, rules=rules, distances=False, replace=replace,
+        dry_run=False, **wanted,
+    )  # fmt: skip
+
+
+def test_the_name_of_a_run_made_here_is_taken_only_if_it_is_to_be_replaced(planned: Workspace) -> None:
+    baseline = min(BASELINES)
+    with pytest.raises(InputError, match="a run made here"):
+        imported(planned, baseline)
+    imported(planned, "own")
+    imported(planned, "own", first=1)
+    with planned.writing() as session:
+        (known,) = runs.read_runs(session)
+        runs.put_runs(session, [known._replace(kind="ranking")])
+    with pytest.raises(InputError, match="a run made here"):
+        imported(planned, "own", first=2)
+    imported(planned, "own", first=2, replace=True)
+
+
+def test_two_runs_of_one_system_have_different_seeds_and_files(planned: Workspace) -> None:
+    imported(planned, "s-1", system="s", seed=1)
+    imported(planned, "s-1", system="s", seed=1)
+    with pytest.raises(InputError, match="already has this run, or one with the same seed: s-1"):
+        imported(planned, "s-2", first=1, system="s", seed=1)
+    with pytest.raises(InputError, match="already has this run"):
+        imported(planned, "s-2", system="s", seed=2)
+    imported(planned, "s-2", first=1, system="s", seed=2)
+    imported(planned, "t-1", system="t", seed=1)
+    with planned.reading() as session:
+        assert {(run.tag, run.system, run.seed) for run in runs.read_runs(session)} == {
+            ("s-1", "s", 1),
+            ("s-2", "s", 2),
+            ("t-1", "t", 1),
+        }

@@ -2,20 +2,24 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from annot.base.errors import InputError
 from annot.base.parallel import Engine
-from annot.base.records import Source
+from annot.base.records import NAMELESS_ADJUDICATOR, Decision, Judgement, Paper, Query, Source
 from annot.corpus.adding import Rejects, files_below, formats_of
 from annot.formats.corpora.datasets import SEMANTIC_SCHOLAR
 from annot.steps import corpus
 from annot.steps.setup import FOLDERS, init
+from annot.store import facet_labels, people
+from annot.store.answers import ADJUDICATIONS, JUDGEMENTS
 from annot.store.models import ImportedSource
-from annot.store.runs import put_import, read_imports
+from annot.store.runs import put_import, read_imports, read_runs
 from annot.study.workspace import CACHE, SETTINGS_FILE, Workspace, write_setting
 from annot_csfcube import importing
-from small_study import Small
+from small_study import Small, pool_of
 from study_stages import copied, quietly
 
 # -- init --------------------------------------------------------------------------------------------------------------
@@ -144,6 +148,18 @@ def test_citations_of_papers_of_the_corpus_are_kept_and_the_others_counted(ws: W
 # -- CSFCube -----------------------------------------------------------------------------------------------------------
 
 
+def judged(doc_id: str, who: str) -> Judgement:
+    return Judgement("q-method", doc_id, who, 1)
+
+
+def test_pairs_of_a_release_are_planned_in_its_order_for_each_person() -> None:
+    release: Any = SimpleNamespace(judgements=[judged("a", "x"), judged("a", "y"), judged("b", "x"), judged("c", "x")])
+    plan = importing._plan_of(release)
+    assert [(one.doc_id, one.assessor, one.position) for one in plan] == [
+        ("a", "x", 1), ("a", "y", 1), ("b", "x", 2), ("c", "x", 3)
+    ]  # fmt: skip
+
+
 def test_a_missing_rating_counts_as_zero_from_then_on(tmp_path: Path) -> None:
     file = tmp_path / "annot.toml"
     for text in ("", '[judging]\nmissing = "out"  # why\n'):
@@ -168,3 +184,27 @@ def test_a_release_fills_an_empty_study_or_its_own(tmp_path: Path) -> None:
     importing._refuse_other_work(empty, "abc")
     with pytest.raises(InputError, match="found another study"):
         importing._refuse_other_work(empty, "def")
+
+
+def test_a_release_is_stored_with_what_was_corrected_and_adjudicated(tmp_path: Path) -> None:
+    ws = copied(Small(), "labelled", tmp_path / "study")
+    labels = ("background", "method", "result")
+    papers = [Paper("p1", "", (), labels=labels), Paper("d00", "", (), labels=labels), Paper("d01", "", ())]
+    given = [
+        Judgement("p1-method", doc_id, who, grade) for who, grade in (("x", 1), ("y", 2)) for doc_id in ("d00", "d01")
+    ]
+    decisions = [Decision("p1-method", "d00", 2, "adjudicated"), Decision("p1-method", "d01", 1, "agreed")]
+    release: Any = SimpleNamespace(
+        papers=papers, queries=[Query("p1-method", "p1", "method", (1,))], pools=[pool_of("p1")], judgements=given,
+        decisions=decisions, splits={}, facts=SimpleNamespace(corrected_queries=["p1"]),
+    )  # fmt: skip
+    with ws.writing() as session:
+        importing._store(session, release, {"run": "text"}, "abc", settings=ws.settings.model_copy(update={"seed": 3}))
+        origins = {one.paper_id: one.origin for one in facet_labels.read_labels(session, ["p1", "d00", "d01"])}
+        assert origins == {"p1": Source.CORRECTED, "d00": Source.CARRIED}
+        roles = {one.assessor: (one.adjudicator, one.account) for one in people.read_assessors(session)}
+        assert roles == {"x": (False, None), "y": (False, None), NAMELESS_ADJUDICATOR: (True, None)}
+        settled = ADJUDICATIONS.records(session)
+        assert [(one.doc_id, one.grade) for one in settled] == [("d00", 2)]
+        assert [(one.tag, one.facts) for one in read_runs(session)] == [("run", {"imported": True})]
+        assert len(people.read_assignments(session)) == len(JUDGEMENTS.records(session)) == 4

@@ -133,13 +133,6 @@ def test_only_what_is_aligned_depends_on_another_encoder(
     assert (facts["train_sha256"], facts["dev_sha256"]) == (f"of {TRAIN}", f"of {DEV}")
 
 
-def test_a_dry_run_trains_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(monkeypatch)
-    found = made("cosentbert", tmp_path, dry_run=True)
-    assert (found.curve, found.best, machine.facts) == ((), None, [])
-    assert not (tmp_path / "deep").exists()
-
-
 def test_weights_go_to_the_study_unless_a_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Machine(monkeypatch)
     ws = Workspace(tmp_path / "study", Settings())

@@ -79,10 +79,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
         (PROJECT, "INSERT INTO task SELECT id, 'p1-method', 'd1', 1, 5, '[]' FROM project"),
         "INSERT INTO task SELECT id, 'p1-method', 'd2', 1, 5, '[]' FROM project",
     ),
-    (
-        ("INSERT INTO split VALUES ('all', 'p1-method', 'one')",),
-        "INSERT INTO split VALUES ('all', 'p1-method', 'one')",
-    ),
+    (("INSERT INTO split VALUES ('all', 'p1-method', 'one')",), "INSERT INTO split VALUES ('all', 'p1-method', 'one')"),
     ((), "INSERT INTO split VALUES ('all', 'no-such-query', 'one')"),
     ((POOL, ENTRY), DRAW.replace("'cited', 1", "'cited', 0")),
     (("INSERT INTO assignment VALUES ('p1-method', 'd1', 'a1', 1, 1)",), "DELETE FROM query"),

@@ -172,6 +172,12 @@ def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:
         assert paper_ids(impatient) == set()
 
 
+@pytest.mark.postgres
+def test_the_server_is_told_how_long_a_writer_waits(postgres_url: str) -> None:
+    with open_store(postgres_url, wait_seconds=0.25) as store, store.begin() as session:
+        assert session.connection().execute(text("SHOW lock_timeout")).scalar_one() == "250ms"
+
+
 KILLED = """
 import sys
 from annot.store.database import open_store

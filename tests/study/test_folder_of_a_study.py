@@ -12,6 +12,7 @@ from annot.base.settings import Settings
 from annot.base.words import ENGLISH
 from annot.store.database import open_store
 from annot.store.models import Project
+from annot.store.shown import version
 from annot.study import guidelines, provenance, workspace
 from annot.study.guidelines import definition_of, screen
 from annot.study.provenance import has_letter, is_current, note, note_letters, read_made, states_of
@@ -168,6 +169,12 @@ def test_a_definition_has_1_to_140_characters(ws: Workspace) -> None:
         with pytest.raises(InputError, match=f"has {length} characters, expected 1 to 140"):
             guidelines.read(ws, "method")
     assert definition_of("# Title\n\n## More\n\nOne\ntwo.\n\nThree.") == "One two."
+
+
+def test_a_text_that_was_sent_again_is_no_other_version(ws: Workspace) -> None:
+    old = version("guidelines", "method", "as it was", since="2030")
+    new = version("guidelines", "method", "new", since="2031")
+    assert guidelines.distinct([old, new, old._replace(since="2032")]) == [old, new]
 
 
 def test_a_screen_says_that_words_are_published_only_where_they_are(ws: Workspace) -> None:

@@ -23,6 +23,7 @@ from annot.measuring.folds import as_splits
 from annot.pools.selection import topics_as_papers
 from annot.publishing.report.tables import sentences
 from annot.store import papers, pools, runs
+from annot.store.answers import count_judgements
 from annot.study.provenance import states_of
 from annot.study.workspace import Workspace, check_files, given_text
 
@@ -178,9 +179,11 @@ def judgements_from(
         same_person=same_person,
         dry_run=dry_run,
     )
-    with ws.store() as store:
-        store.settle()
-        remembered_findings(ws, states_of(ws), on=("judgements",))
+    if not dry_run and ws.read(count_judgements) <= imported.added:
+        # All answers on record are those that were just written: the next command need not check them.
+        with ws.store() as store:
+            store.settle()
+            remembered_findings(ws, states_of(ws), on=("judgements",))
     return replace(imported, notes=(*imported.notes, *_unused_grades(ws, imported.grades)))
 
 

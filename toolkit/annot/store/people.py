@@ -119,7 +119,7 @@ def read_assignments(session: Session, assessor: str | None = None) -> tuple[Ass
 def planned_pairs(session: Session) -> set[tuple[str, str]]:
     """Pairs (query, document) of the plan."""
     rows = models.ASSIGNMENT_TABLE.c
-    return {(query_id, doc_id) for query_id, doc_id in models.read_rows(session, select(rows.query_id, rows.doc_id))}
+    return {*models.read_rows(session, select(rows.query_id, rows.doc_id).distinct())}
 
 
 def count_by_assessor(session: Session) -> Counter[str]:
