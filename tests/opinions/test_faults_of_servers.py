@@ -201,6 +201,13 @@ def test_a_server_that_refuses_every_question_is_not_asked_them_all(
     assert opinions_of(ws) == ()
 
 
+def test_an_answer_begins_the_count_of_refusals_anew(ws: Workspace) -> None:
+    refusal = Scripted(None, status=204)
+    with serving(lambda _, number: Scripted() if number == 3 else refusal) as server, pytest.raises(ModelError):
+        ask(with_model(ws, server.url, requests_at_once=1))
+    assert len(server.requests) == 3 + 5
+
+
 FASTER = 30.0
 """So many of the server's and the program's seconds go by in one."""
 BUSY = Scripted(None, status=429, headers={"Retry-After": "1"}, body="slow down")

@@ -132,14 +132,14 @@ def _opens(url: str, gate: object, outcome: object) -> None:
 
 
 def test_processes_that_open_a_new_database_at_once_all_succeed(url: str) -> None:
-    gate, outcome = SPAWN.Barrier(3), SPAWN.Queue()
-    processes = [SPAWN.Process(target=_opens, args=(url, gate, outcome)) for _ in range(3)]
+    gate, outcome = SPAWN.Barrier(2), SPAWN.Queue()
+    processes = [SPAWN.Process(target=_opens, args=(url, gate, outcome)) for _ in range(2)]
     for process in processes:
         process.start()
     results = [outcome.get(timeout=600) for _ in processes]
     for process in processes:
         process.join()
-    assert results == [len(schema.MIGRATIONS)] * 3
+    assert results == [len(schema.MIGRATIONS)] * 2
 
 
 def _counts_up(url: str, times: int) -> None:
@@ -153,14 +153,14 @@ def _counts_up(url: str, times: int) -> None:
 
 def test_two_writers_wait_for_each_other_and_lose_nothing(url: str) -> None:
     open_store(url).close()
-    processes = [SPAWN.Process(target=_counts_up, args=(url, 15)) for _ in range(2)]
+    processes = [SPAWN.Process(target=_counts_up, args=(url, 10)) for _ in range(2)]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
         assert process.exitcode == 0
     with open_store(url) as store:
-        assert paper_ids(store) == {f"p{n}" for n in range(30)}
+        assert paper_ids(store) == {f"p{n}" for n in range(20)}
 
 
 def test_a_writer_that_waits_too_long_says_so(store: Store, url: str) -> None:

@@ -230,7 +230,7 @@ def test_text_that_a_database_cannot_hold_is_kept_in_the_payload(study: Store) -
     assert one.payload == {"text": comment}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
 @given(st.lists(st.tuples(st.sampled_from(["a1", "a2"]), st.sampled_from(["1", "2"]), st.integers(0, 3)), min_size=1))
 def test_readers_get_what_was_recorded_last_however_it_was_cut_into_recordings(
     study: Store, said: list[tuple[str, str, int]]

@@ -36,13 +36,13 @@ def many_at_once(rows: int) -> Iterator[None]:
 
 def test_facet_labels_are_written_and_read_many_at_once(store: Store) -> None:
     labels = [
-        FacetLabels(f"{n:09d}", ("background", "method", "method", "result"), Source.CARRIED) for n in range(40_000)
+        FacetLabels(f"{n:09d}", ("background", "method", "method", "result"), Source.CARRIED) for n in range(20_000)
     ]
     for _ in range(2):
         with many_at_once(len(labels)), store.begin() as session:
             replace_labels(session, labels)
     with many_at_once(len(labels)), store.read() as session:
-        assert sum(1 for _ in read_labels(session)) == 40_000
+        assert sum(1 for _ in read_labels(session)) == 20_000
 
 
 def test_pool_entries_are_written_and_read_many_at_once(store: Store) -> None:
@@ -54,13 +54,13 @@ def test_pool_entries_are_written_and_read_many_at_once(store: Store) -> None:
                 for n in range(250)
             ),
         )
-        for paper in range(80)
+        for paper in range(40)
     ]  # fmt: skip
     sha256 = {pool.topic_id: "r" for pool in pools}
-    with many_at_once(20_000), store.begin() as session:
+    with many_at_once(10_000), store.begin() as session:
         replace_pools(session, pools, rankings_sha256=sha256)
-    with many_at_once(20_000), store.read() as session:
-        assert len(read_pools(session)) == 80
+    with many_at_once(10_000), store.read() as session:
+        assert len(read_pools(session)) == 40
 
 
 def test_judgements_are_recorded_and_read_many_at_once(study: Store) -> None:

@@ -387,6 +387,8 @@ class Stage:
 
     def _may_settle(self, pair: Pair) -> set[str]:
         """The present adjudicators who may settle a dispute."""
+        if not self.adjudicators:
+            return set()
         passed_on = {ruling.adjudicator for ruling in self.outcome.passed_on.get(pair, ())}
         free = self.adjudicators - {*self.outcome.planned[pair]} - passed_on
         may_assess = self.ws.settings.adjudication.adjudicator_may_assess and not passed_on
