@@ -316,6 +316,21 @@ def test_with_the_same_queries_documents_make_the_whole_difference_and_without_c
         assert (part.value, isinstance(part.interval, Undefined)) == (0.0, True)
 
 
+def test_a_list_of_which_a_fifth_is_no_document_is_named_because_its_measure_is_0() -> None:
+    """CSFCube cuts at floor(20% of n): n = 4 gives 0 documents, and n = 5 gives 1."""
+    grades = [Qrel(f"{query}-m", f"d{at}", int(at == 0)) for query, n in (("p1", 4), ("p2", 5)) for at in range(n)]
+    perfect = {
+        query_id: [ScoredDoc(one.doc_id, -float(at)) for at, one in enumerate(grades) if one.query_id == query_id]
+        for query_id in ("p1-m", "p2-m")
+    }
+    found = evaluated_runs({"perfect": perfect}, grades, conventions=("csfcube",), relevant_from=1)
+    (line,) = (one for one in found.lines if one.run == "perfect" and one.facet == "m")
+    assert line.values["NDCG%20"] == 0.5
+    assert [note for note in found.notes if "NDCG%20" in note] == [
+        "NDCG%20 is 0 for p1-m, where 20% of the list is less than one document"
+    ]
+
+
 # Papers and chance
 
 FIRST_RELEVANT = {

@@ -209,7 +209,7 @@ def test_pairs_that_are_left_out_and_gradings_that_cover_a_part_are_told() -> No
     assert found.n_pairs == 4
     assert found.notes == (
         "1 pair in the qrels without an assessor's grade: left out",
-        "1 pair judged without a final grade: left out",
+        "1 pair judged and not in the qrels: left out",
         "2 pairs with more than two assessors: A and B are the first two, random choices are among all",
         "B: q1 left out, because not every pair has as many assessors",
         "a2: q1 left out, because not every pair was given to this assessor",

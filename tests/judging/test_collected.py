@@ -12,6 +12,7 @@ from annot.judging.exchange.collecting import (
     FORGOTTEN,
     PROJECT_GONE,
     TASK_GONE,
+    CollectedProject,
     PullCursor,
 )
 from annot.labelstudio.studio_records import PulledTask, ReadAnnotation
@@ -110,6 +111,16 @@ def test_why_an_answer_is_gone_is_seen_from_its_task(task: PulledTask | None, wh
 
 def test_an_answer_without_a_moment_was_never_forgotten() -> None:
     assert compared([], line(changed_at=None), task=TASK._replace(updated_at=None))[1] == [ANNOTATION_GONE]
+
+
+def test_why_annotations_do_not_count_is_counted_by_reason() -> None:
+    found = (reading(), reading(8, "no grade"), reading(9, "no grade", "skipped"))
+    collected = CollectedProject(PROJECT, 3, [7], found, (), (), 0, ())
+    assert collected.not_counting == 2
+    assert collected.flagged("answer") == [
+        "a1: 2 answers not counted: no grade",
+        "a1: 1 answer not counted: skipped",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,10 @@ def test_a_weighted_pair_counts_as_often_as_it_stands_for() -> None:
     assert [(one.behind, one.p) for one in first.against] == [
         pytest.approx((one.behind, one.p)) for one in second.against
     ]
+    rows, longer = agreements(weighted, opinion, SCALE), agreements(doubled, opinion | names, SCALE)
+    assert [(row.whom, row.between.figures["percent"].value) for row in rows] == [
+        (row.whom, pytest.approx(row.between.figures["percent"].value)) for row in longer
+    ]
 
 
 def test_a_model_like_the_people_may_stand_in_and_one_that_guesses_may_not() -> None:

@@ -81,8 +81,10 @@ def test_judgements_are_counted_by_pair_and_what_is_missing_by_person() -> None:
             judgements=answers,
             decisions=(Decision("q1", "d1", 1, "agreed"), Decision("q1", "d3", 1, "agreed")),
             unjudgeable={("q1", "d2"): ()},
+            withdrawn=frozenset({"d3", "d9"}),
         )
     )
+    assert found["withdrawn"] == 1, "d3 has a final grade that is in no qrels"
     assert (found["assessors"], found["cannot_judge"]) == (2, 1)
     # a2 owes d2; d3 lacks one person and d4 two.
     assert found["missing_judgements"] == 1 + 1 + 2
@@ -105,6 +107,19 @@ def test_a_person_who_left_half_way_through_a_query_leaves_one_query_with_two_te
     found = facts(outcome(planned=planned, judgements=given))
     assert found["same_team"] == (1, 2)
     assert found["pairs_by_judgements"] == [(2, 2), (1, 1)]
+
+
+def test_the_days_of_judging_are_those_of_all_answers_also_of_repeats_and_of_those_without_a_grade() -> None:
+    def on(day: int) -> str:
+        return f"2031-03-{day:02}T12:00:00+00:00"
+
+    declined = Adjudication("q1", "d2", "j1", None, "shown", (), cannot_judge="cut", judged_at=on(9))
+    found = outcome(
+        judgements=(judged("d1", "a1", judged_at=on(4)), judged("d1", "a2", judged_at=on(1), flags=("late",))),
+        repeats=(judged("d1", "a1", occasion=2, judged_at=on(3)),),
+        unjudgeable={("q1", "d2"): (declined,)},
+    )
+    assert facts(found)["days"] == ("2031-03-03", "2031-03-09")
 
 
 def test_disputes_are_counted_by_what_came_of_them() -> None:

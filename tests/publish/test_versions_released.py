@@ -82,6 +82,19 @@ def drawn(ws: Workspace) -> list[str]:
     return sorted({line.split()[2] for line in ws.qrels.read_text().splitlines()} - topics - {"new-1", "new-2"})
 
 
+def test_pages_of_the_whole_study_say_which_final_grades_no_qrels_have(grown: Workspace) -> None:
+    gone = {*(grown.root / "gone.txt").read_text().split()}
+    grades = [json.loads(line) for line in (grown.exports / "decisions.jsonl").read_text().splitlines()]
+    pairs = sum(one["doc_id"] in gone and one["grade"] is not None for one in grades)
+    assert pairs == sum(one["grade"] is not None for one in grades) - len(grown.qrels.read_text().splitlines()) > 0
+    annot_done("report", folder=grown.root)
+    annot_done("datasheet", folder=grown.root)
+    report = (grown.exports / "report.md").read_text()
+    assert f", {len(gone)} of them withdrawn." in report
+    for page in (report, (grown.exports / "datasheet.md").read_text()):
+        assert f"{pairs} of the pairs with a final grade " in page
+
+
 @pytest.fixture(scope="module")
 def both(grown: Workspace) -> Path:
     """The releases of both versions; nobody writes into them."""

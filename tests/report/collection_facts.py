@@ -118,6 +118,7 @@ def demo_facts(material: Material, *, with_text: bool = True) -> CollectionFacts
             "not_judged": (0, sum(sizes)),
             "unsettled": 0,
             "unjudgeable": (),
+            "withdrawn": 0,
             "returned": 0,
             "returned_changed": 0,
             "unexplained": UnexplainedSettlements(0, 0, 0),

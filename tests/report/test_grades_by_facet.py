@@ -48,7 +48,14 @@ def study(final: dict[tuple[str, str], int], given: tuple[tuple[str, str, str, i
         pools={"p1": pool("p1", {"d1": CITED, "d2": "bm25"}), "p2": pool("p2", {"d1": "bm25", "d4": CITED})},
         level=0.95,
         grade_counts=None,
-        **{"made_elsewhere": None, "given_to": [(2, 7)], "unjudgeable": 0, "open": 0, "incomplete": 0},
+        **{
+            "made_elsewhere": None,
+            "given_to": [(2, 7)],
+            "unjudgeable": 0,
+            "withdrawn": (0, 0),
+            "open": 0,
+            "incomplete": 0,
+        },
         isolation="project",
     )
 

@@ -160,6 +160,18 @@ def test_pairs_of_a_release_are_planned_in_its_order_for_each_person() -> None:
     ]  # fmt: skip
 
 
+def test_a_release_is_counted_by_kind() -> None:
+    decisions = [SimpleNamespace(origin=origin) for origin in ("adjudicated", "agreed", "agreed")]
+    queries = [Query("p-method", "p", "method", (1,)), Query("p-result", "p", "result", (2,))]
+    release: Any = SimpleNamespace(
+        papers=[1] * 5, queries=queries, pools=[1], decisions=decisions, judgements=[1] * 7,
+        facts=SimpleNamespace(missing_ratings=4), splits={}, runs=[1, 2],
+    )  # fmt: skip
+    found = importing._counts(release)
+    assert (found["papers"], found["query papers"], found["queries"], found["pairs"]) == (5, 1, 2, 3)
+    assert (found["adjudicated pairs"], found["missing judgements"], found["runs"]) == (1, 4, 2)
+
+
 def test_a_missing_rating_counts_as_zero_from_then_on(tmp_path: Path) -> None:
     file = tmp_path / "annot.toml"
     for text in ("", '[judging]\nmissing = "out"  # why\n'):

@@ -473,7 +473,7 @@ def _judged_queries(judgements: Iterable[Judgement], qrels: Sequence[Qrel]) -> t
     third = sum(int((query.asked.sum(axis=0) > 2).sum()) for query in judged)
     notes = {
         "in the qrels without an assessor's grade: left out": len(final - in_both),
-        "judged without a final grade: left out": len(graded - in_both),
+        "judged and not in the qrels: left out": len(graded - in_both),
         "with more than two assessors: A and B are the first two, random choices are among all": third,
     }
     return judged, [f"{counted(n, 'pair')} {note}" for note, n in notes.items() if n]

@@ -28,6 +28,7 @@ from annot.measuring.evaluation.measures import (
     MeasureSelection,
     QueryMeasures,
     SampleCost,
+    family_of,
     mean_over_folds,
     ranked_by_any,
 )
@@ -210,6 +211,7 @@ def caveats(
         score = verb(len(tags), "so its score there is 0", "so their scores there are 0")
         ranks = verb(len(tags), "ranks", "rank")
         yield f"{', '.join(tags)}: {ranks} no documents for {_named(queries, f', {score}')}"
+    yield from _cut_to_nothing(evaluations)
     if some_relevant:
         none = "no document is relevant" if complete else "no drawn document is relevant"
         for queries, tags in _sharing({tag: run.without_relevant for tag, run in evaluations.items()}):
@@ -221,6 +223,21 @@ def caveats(
     for queries, tags in _sharing(unable):
         owners = verb(len(tags), "its system", "their systems")
         yield f"{', '.join(tags)}: not compared where {', '.join(queries)} count, which {owners} cannot rank for"
+
+
+def _cut_to_nothing(evaluations: Mapping[str, Evaluation]) -> Iterator[str]:
+    """Sentences on queries of which a measure takes a share of the list that is less than one document."""
+    for name in dict.fromkeys(name for evaluation in evaluations.values() for name in evaluation.mean):
+        family, k = family_of("csfcube", name) or (None, 0)
+        if family is None or not family.percent:
+            continue
+        short = {
+            tag: [query.query_id for query in run.queries if query.submitted and not family.cut(query.submitted, k)]
+            for tag, run in evaluations.items()
+        }
+        for queries, tags in _sharing(short):
+            owners = "" if len(tags) == len(evaluations) else f"{', '.join(tags)}: "
+            yield f"{owners}{name} is 0 for {_named(queries, f', where {k}% of the list is less than one document')}"
 
 
 def _sharing(queries: Mapping[str, Sequence[str]]) -> Iterable[tuple[Sequence[str], Sequence[str]]]:

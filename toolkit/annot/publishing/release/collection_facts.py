@@ -113,7 +113,8 @@ def _results(study: Snapshot, report: Study) -> dict[str, Any]:
     several. `not_judged`: pairs of the pools that were to be judged and have no judgement, and all that were to be
     judged. `accepted`: (reason, pairs with a final grade although they have fewer judgements than planned).
     `unsettled`: judged pairs that wait for a final grade. `unjudgeable`: (query, pairs that cannot be judged, planned
-    pairs of it), of the queries that have such pairs; they have no final grade and never get one. `unexplained`: see
+    pairs of it), of the queries that have such pairs; they have no final grade and never get one. `withdrawn`: pairs
+    with a final grade that no qrels have, because the document was withdrawn. `unexplained`: see
     `annot.study.outcome.UnexplainedSettlements`. `days`: the first and the last day of the answers that count, None
     if none is on record or programs gave them. `single`: pairs whose final grade is the only judgement that they have.
     """
@@ -122,8 +123,8 @@ def _results(study: Snapshot, report: Study) -> dict[str, Any]:
     answered = {(judgement.pair, judgement.assessor) for judgement in counting}
     by_pair = Counter(pair for pair, _ in answered)
     agreed = [decision.pair for decision in outcome.decisions if decision.origin == "agreed"]
-    moments = [*(judgement.judged_at for judgement in counting)]
-    moments += [ruling.judged_at for ruling in outcome.adjudications.values()]
+    moments = [answer.judged_at for answer in outcome.everything if answer.counts]
+    moments += [ruling.judged_at for ruling in outcome.rulings]
     days = sorted(moment[:10] for moment in moments if moment)
     return {
         "pairs_by_judgements": sorted(Counter(by_pair.values()).items(), reverse=True),
@@ -135,6 +136,7 @@ def _results(study: Snapshot, report: Study) -> dict[str, Any]:
             by_pair.keys() - {decision.pair for decision in outcome.decisions} - outcome.unjudgeable.keys()
         ),
         "unjudgeable": _unjudgeable(outcome),
+        "withdrawn": len(outcome.decisions) - len(outcome.to_show),
         "unexplained": unexplained_of(outcome.adjudications, outcome.current),
         "days": (days[0], days[-1]) if days and report.notice is None else None,
         "single": sum(by_pair[pair] == 1 for pair in agreed),

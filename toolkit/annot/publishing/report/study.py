@@ -148,6 +148,12 @@ class Study:
         return self.outcome.decisions
 
     @property
+    def withdrawn(self) -> tuple[int, int]:
+        """Documents that were withdrawn from the corpus, and pairs with a final grade on them, which no qrels of the
+        newest version have."""
+        return len(self.outcome.withdrawn), len(self.outcome.decisions) - len(self.outcome.to_show)
+
+    @property
     def agreed(self) -> int:
         """Pairs settled without a person: their assessors gave the same grade, or there is only one."""
         return sum(decision.origin == "agreed" for decision in self.decisions)
