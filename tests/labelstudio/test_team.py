@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from browsing import Screen
 from command_line import annot, annot_done
 from fixtures_studio import CHROMIUM_ARGUMENTS, GUARD, Studio, chromium_program
 from studies import PEOPLE, Study, add_people, address_of, ready
+from study_stages import COLLECTION
+from test_next import Lead, sets
 from test_servers_started import meminfo, with_template
 
 DOMAIN = "study.example.org"
@@ -208,6 +210,113 @@ def test_a_team_of_four_judges_on_servers_that_nobody_else_can_open(
         setup.down(Workspace.open(ws.root))
         keeper.wait(GUARD)
     assert front.running(front_folder(ws)) is None
+
+
+class TeamLead(Lead):
+    """Types what is next for a team at other places, and decides on the options of the domain."""
+
+    def __init__(self, team: Team) -> None:
+        super().__init__(team.ws.root, None)  # type: ignore[arg-type]
+        self.team = team
+
+    def state(self) -> tuple[str, str]:
+        records, _ = super().state()
+        return records, f"{front.running(front_folder(self.team.ws))} {list(self.team.ws.cache.glob('*.json'))}"
+
+    def decided(self, command: str) -> str:
+        if command == "annot invite":
+            return f"{command} --out letters"
+        if not command.startswith("annot studio up"):
+            return super().decided(command)
+        domain = "" if "--domain" in command else f" --domain {DOMAIN}"
+        return f"{command}{domain} --internal-certificates --port {self.team.port}"
+
+    def acts(self, command: str) -> None:
+        self.team.ws = Workspace.open(self.team.ws.root)
+        if command.startswith("annot studio nightly"):
+            self.answers("a1", at_most=2)
+        elif command in ("annot pull", "annot pull adjudication"):
+            for name in ("a1", "a2") if command == "annot pull" else ("j1",):
+                self.answers(name)
+        else:
+            super().acts(command)
+
+    def answers(self, name: str, *, at_most: int | None = None) -> None:
+        """The person answers what is open."""
+        study, round = self.team.study_at(name), "adjudicate" if name == "j1" else "judge"
+        tasks = [task for task in study.on_server(name, round) if not task["annotations"]]
+        pairs = [tuple(task["data"]["pair_id"].split("/"))[:2] for task in tasks[:at_most]]
+        study.judge(name, {pair: {"a1": 1, "a2": 3, "j1": 2}[name] for pair in pairs}, round)
+
+    def open_pairs(self, name: str) -> set[str]:
+        tasks = self.team.study_at(name).on_server(name)
+        return {task["data"]["pair_id"] for task in tasks if not task["annotations"]}
+
+    def letters(self) -> dict[str, str]:
+        """The address of each person's server, as their letter has it."""
+        files = (self.team.ws.root / "letters").glob("*.txt")
+        return {file.stem: re.findall(r"https://[^\s/]+", file.read_text(encoding="utf-8"))[0] for file in files}
+
+
+@pytest.mark.studio
+@pytest.mark.long
+def test_what_is_next_leads_a_team_from_its_servers_to_the_release_and_over_a_move(
+    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "MEMINFO", meminfo(tmp_path, available=16_000_000))
+    ws = ready(tmp_path / "study", name="journey", per_method=1, more_settings="")
+    sets(ws.root, "collection", **COLLECTION)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        team = Team(ws, free.getsockname()[1])
+    lead, secrets = TeamLead(team), set[str]()
+    names = [name for name, _ in PEOPLE]
+    try:
+        for day, name in enumerate(names, start=1):
+            with_template(studio_folder(ws, name), day)
+        lead.follows(lead.types("annot check guidelines"), to="annot pull (")
+        way = [" ".join(line.split()[1:3]) for line in lead.typed[1:]]
+        assert way == ["studio up", "push", "invite --out", "studio nightly"]
+        still_open, first = lead.open_pairs("a1"), lead.letters()
+
+        # The study moves to another machine.
+        lead.types("annot backup ../moved.tar.gz")
+        secrets |= _secrets(ws, names)
+        setup.down(Workspace.open(ws.root))
+        lead.types("annot restore moved.tar.gz moved", folder=tmp_path)
+        team.ws = Workspace.open(tmp_path / "moved")
+        lead = TeamLead(team)
+        for day, name in enumerate(names, start=11):
+            with_template(studio_folder(team.ws, name), day)
+        lead.follows(lead.types("annot check guidelines"), to="annot studio nightly (")
+        assert [" ".join(line.split()[1:5]) for line in lead.typed[1:]] == [
+            f"studio up --domain {DOMAIN}",
+            "push",
+            "invite --out letters",
+        ]
+        assert lead.letters() == first
+        assert lead.open_pairs("a1") == still_open
+        assert len(still_open) > 1
+        lead.follows(lead.types("annot check guidelines"))
+        secrets |= _secrets(team.ws, names)
+        # Answers of a1 are on record from two servers, and on this one are no others.
+        lead.types("annot assessor leave a1")
+        assert "a1 has left and all answers are pulled" in lead.types("annot studio up").stderr
+    finally:
+        for folder in (ws.root, team.ws.root):
+            setup.down(Workspace.open(folder))
+    released = "".join(
+        path.read_text(encoding="utf-8", errors="replace")
+        for path in (tmp_path / "release").rglob("*")
+        if path.is_file()
+    )
+    assert "server of their own" in released
+    assert not [secret for secret in secrets if secret in released]
+
+
+def _secrets(ws: Workspace, names: Iterable[str]) -> set[str]:
+    """Passwords and tokens of the servers of these people, and their addresses."""
+    found = [local_secrets(studio_folder(ws, name)) for name in names]
+    return set().union(*(secrets.tokens | secrets.addresses for secrets in found))
 
 
 def _command_line(process: Path) -> str:
