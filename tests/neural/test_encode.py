@@ -1,6 +1,8 @@
 """`annot vectors add --encoder`: the vectors are the encoder's; a killed run ends in the bytes of one undisturbed."""
 
+import fcntl
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +17,7 @@ from annot.base.records import Paper
 from annot.ranking import encoding, vectors
 from annot.ranking.systems import encoders
 from annot.store.papers import read_papers
-from command_line import annot, annot_done
+from command_line import annot, annot_done, difference, snapshot
 from local_cluster import local_cluster
 from sentence_transformers import SentenceTransformer
 from threadpoolctl import threadpool_limits
@@ -178,7 +180,7 @@ parts, write = [], array_files.save_array
 def then_die(path, array):
     write(path, array)
     parts.append(path)
-    if len(parts) == 3:
+    if len(parts) == int(os.environ["DIE_AT"]):
         os.kill(os.getpid(), 9)
 array_files.save_array = then_die
 sys.argv = ["annot", "vectors", "add", "specter", "--encoder", "specter"]
@@ -202,10 +204,13 @@ def test_the_workers_of_a_cluster_encode_the_same_bytes(folder: Path, tmp_path: 
             assert again["encoded"] == 0
 
 
-def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("die_at", [1, 3])
+def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(folder: Path, tmp_path: Path, die_at: int) -> None:
     undisturbed = shutil.copytree(folder, tmp_path / "undisturbed")
     annot_done("vectors", "add", "specter", "--encoder", "specter", folder=undisturbed)
-    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=folder, capture_output=True)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED], cwd=folder, env=os.environ | {"DIE_AT": str(die_at)}, capture_output=True
+    )
     assert killed.returncode == -9, killed.stderr
     assert not (folder / "corpus/vectors").exists()
     # The part that was being written is lost, those before it are not.
@@ -213,9 +218,45 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(folder: Path, tmp_path:
         "vectors", "add", "specter", "--encoder", "specter", "--dry-run", "--json", folder=folder
     ).data
     done = annot_done("vectors", "add", "specter", "--encoder", "specter", "--json", folder=folder).data
-    assert done["encoded"] == promised["encoded"] == PAPERS - SMALL * 2
+    assert done["encoded"] == promised["encoded"] == PAPERS - SMALL * (die_at - 1)
     assert bytes_of(folder, "specter") == bytes_of(undisturbed, "specter")
     assert not list((folder / ".annot/encoding").glob("specter/*"))
+
+
+def test_papers_that_came_later_are_encoded_alone_and_the_bytes_are_those_of_one_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+    (folder / "more.jsonl").write_text(papers_text(PAPERS, 10))
+    annot_done("corpus", "add", "more.jsonl", folder=folder)
+    at_once = shutil.copytree(folder, tmp_path / "at-once")
+    shutil.rmtree(at_once / "corpus/vectors")
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=at_once)
+    whole_parts = PAPERS // SMALL * SMALL
+    assert (
+        annot_done("vectors", "add", "specter", "--encoder", "specter", "--json", folder=folder).data["encoded"]
+        == PAPERS + 10 - whole_parts
+    )
+    assert bytes_of(folder, "specter") == bytes_of(at_once, "specter")
+    # With all there, nothing is loaded, and nothing is written.
+    before = snapshot(folder)
+    monkeypatch.setattr("annot.steps.vectors.open_paper_encoder", pytest.fail)
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+    assert not difference(before, snapshot(folder))
+
+
+def test_a_set_that_was_changed_is_encoded_anew(folder: Path) -> None:
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+    before = bytes_of(folder, "specter")
+    path = folder / "corpus/vectors/specter/vectors.npy"
+    spoilt = bytearray(path.read_bytes())
+    spoilt[-1] ^= 1
+    path.write_bytes(bytes(spoilt))
+    assert (
+        annot_done("vectors", "add", "specter", "--encoder", "specter", "--json", folder=folder).data["encoded"]
+        == PAPERS
+    )
+    assert bytes_of(folder, "specter") == before
 
 
 def test_other_texts_other_weights_and_another_metric_are_seen(folder: Path) -> None:
@@ -241,16 +282,32 @@ def test_other_texts_other_weights_and_another_metric_are_seen(folder: Path) -> 
     assert encoded() == PAPERS
 
 
+def test_two_runs_for_one_set_refuse_each_other_and_others_may_work_meanwhile(folder: Path) -> None:
+    lock = folder / ".annot/encoding/specter.lock"
+    lock.parent.mkdir(parents=True)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = annot("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+        assert refused.exit_code == 1
+        assert "specter: another process is encoding it" in refused.message()
+        annot_done("vectors", "add", "mine", "--encoder", "mine-st", folder=folder)
+        annot_done("facets", folder=folder)
+
+
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
         (["specter", "--encoder", "specter", "--device", "cuda:9"], "--device cuda:9: "),
+        (["specter", "--encoder", "specter", "--device", "gpu"], "expected cpu"),
         (["spectre", "--encoder", "spectre"], "no encoder of this name; did you mean 'specter'?"),
         (["scincl", "--encoder", "scincl"], "hf download malteos/scincl"),
         (["mine", "--encoder", "nowhere"], "--encoder nowhere: no such folder"),
+        (["mine", "--encoder", "annot.toml"], "--encoder annot.toml: no such folder"),
         (["mine", "--encoder", "corpus"], "corpus: not readable as weights"),
+        (["mine", "--encoder", "../nowhere"], "../nowhere: no such folder, and not the name of a model on the hub"),
         (["mine", "--encoder", "somebody/model"], "hf download somebody/model --local-dir"),
         (["specter", "--encoder", "somebody/model"], "specter is allenai/specter"),
+        (["abs_tfidf", "--encoder", "mine-st"], "the name of a method that has no vectors"),
     ],
 )
 def test_what_cannot_be_encoded_is_told(folder: Path, typed: list[str], says: str) -> None:
@@ -259,3 +316,26 @@ def test_what_cannot_be_encoded_is_told(folder: Path, typed: list[str], says: st
     assert says in refused.message()
     assert len(refused.stderr.splitlines()) <= 2, "what is wrong, and what to do"
     assert not (folder / "corpus/vectors").exists()
+
+
+def test_an_encoder_and_an_import_never_write_over_each_other(folder: Path) -> None:
+    np.save(folder / "m.npy", np.ones((1, 3), np.float32))
+    (folder / "ids.txt").write_text("p00\n")
+    typed = ("m.npy", "--ids", "ids.txt", "--space", "semantic-scholar/specter_v1")
+    annot_done("vectors", "add", "specter", *typed, folder=folder)
+    refused = annot("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+    assert refused.exit_code == 2
+    assert "vectors of semantic-scholar/specter_v1, found allenai/specter" in refused.message()
+    shutil.rmtree(folder / "corpus/vectors/specter")
+    typed = (*typed[:-1], "allenai/specter")
+    annot_done("vectors", "add", "specter", *typed, folder=folder)
+    before = bytes_of(folder, "specter")
+    refused = annot("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+    assert refused.exit_code == 2
+    assert "contains vectors that were not encoded here; they would be lost" in refused.message()
+    assert bytes_of(folder, "specter") == before
+    shutil.rmtree(folder / "corpus/vectors/specter")
+    annot_done("vectors", "add", "specter", "--encoder", "specter", folder=folder)
+    refused = annot("vectors", "add", "specter", *typed, folder=folder)
+    assert refused.exit_code == 2
+    assert "contains vectors that an encoder made; they would be lost" in refused.message()

@@ -108,7 +108,7 @@ def test_a_trained_encoder_tells_topics_apart_that_it_did_not_tell_before(
     assert "<svg" in (tmp_path / "made/curve.svg").read_text()
 
 
-@pytest.mark.parametrize("system", ["max-aspire"])
+@pytest.mark.parametrize("system", ["specter-id", "max-aspire"])
 def test_labels_that_say_nothing_teach_nothing(system: str, start: Path, tmp_path: Path) -> None:
     made_for(system, tmp_path, shuffled=True)
     train(system, start, tmp_path)
@@ -135,27 +135,44 @@ main.run()
 """
 
 
-def test_a_training_that_was_killed_ends_in_the_weights_of_one_that_was_not(start: Path, tmp_path: Path) -> None:
-    """Killed between two states that are kept."""
+@pytest.mark.parametrize("step", [5, 27])
+def test_a_training_that_was_killed_ends_in_the_weights_of_one_that_was_not(
+    step: int, start: Path, tmp_path: Path
+) -> None:
+    """Killed before the first state is kept, and between two states."""
     made_for("ts-aspire", tmp_path, train=80, dev=20)
     whole = train("ts-aspire", start, tmp_path, "--set", "check_every=8", "--set", "epochs=4")
-    fixed = ("--data", "examples", "--from", start, "--align", start, "--out", "again", "--device", "cpu")
-    arguments = ["encoder", "train", "ts-aspire", *fixed, *FAST, "--set", "check_every=8", "--set", "epochs=4"]
-    program = KILLED.format(path=sys.path, step=27, arguments=[str(one) for one in arguments])
+    arguments = [
+        "encoder",
+        "train",
+        "ts-aspire",
+        "--data",
+        "examples",
+        "--from",
+        start,
+        "--align",
+        start,
+        "--out",
+        "again",
+    ]
+    arguments += ["--device", "cpu", *FAST, "--set", "check_every=8", "--set", "epochs=4"]
+    program = KILLED.format(path=sys.path, step=step, arguments=[str(one) for one in arguments])
     killed = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert (tmp_path / "again.training").is_dir()
     assert not (tmp_path / "again").exists()
-    assert (tmp_path / "again.training/state.pt").is_file()
+    assert (tmp_path / "again.training/state.pt").is_file() == (step == 27)
     # With another setting it does not go on.
     refused = annot(*arguments, "--set", "margin=2", folder=tmp_path)
-    assert refused.exit_code == 2
-    assert "began with another settings" in refused.message()
-    found = annot_done(*arguments, "--json", folder=tmp_path)
-    assert found.data["curve"] == whole["curve"]
-    assert f"step {whole['length']['check_every']} of" not in found.stderr, "it began anew"
-    ours, theirs = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("again", "made"))
-    assert ours == theirs
-    assert not (tmp_path / "again.training").exists()
+    if step == 27:
+        assert refused.exit_code == 2
+        assert "began with another settings" in refused.message()
+        found = annot_done(*arguments, "--json", folder=tmp_path)
+        assert found.data["curve"] == whole["curve"]
+        assert f"step {whole['length']['check_every']} of" not in found.stderr, "it began anew"
+        ours, theirs = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("again", "made"))
+        assert ours == theirs
+        assert not (tmp_path / "again.training").exists()
 
 
 def test_weights_that_were_trained_are_ranked_with_at_once(study: Path, start: Path, tmp_path: Path) -> None:
@@ -233,3 +250,12 @@ def test_two_trainings_into_one_folder_refuse_each_other(start: Path, tmp_path: 
         holder.communicate()
     assert refused.exit_code == 1
     assert "another process trains there" in refused.message()
+
+
+def test_a_device_that_is_not_there_is_told(start: Path, tmp_path: Path) -> None:
+    made_for("specter-id", tmp_path, train=4, dev=4)
+    fixed = ("--data", "examples", "--from", start, "--out", "made", *FAST)
+    refused = annot("encoder", "train", "specter-id", *fixed, "--device", "cuda:77", folder=tmp_path)
+    assert refused.exit_code == 2
+    assert "--device cuda:77" in refused.message()
+    assert [path.name for path in tmp_path.iterdir()] == ["examples"]

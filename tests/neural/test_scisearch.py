@@ -136,7 +136,7 @@ def test_the_folds_on_record_are_learned_and_ranked_by(study: Path, tmp_path: Pa
     assert sorted(map(sorted, drawn["folds"])) != sorted(map(sorted, recorded["folds"]))
 
 
-@pytest.mark.parametrize("features", ["unsimcse"])
+@pytest.mark.parametrize("features", ["unsimcse", "specter"])
 def test_vectors_of_another_system_are_learned_from(study: Path, tmp_path: Path, features: str) -> None:
     folder = Path(shutil.copytree(study, tmp_path / "study"))
     path = folder / "annot.toml"

@@ -119,6 +119,25 @@ def test_the_other_distances_are_plain_sums() -> None:
     np.testing.assert_allclose(training_loop.between(left, right).numpy(), plain, atol=1e-12)
 
 
+def test_sentences_are_aligned_by_the_context_that_is_most_like_one() -> None:
+    """Equation 3 of Aspire, by trying all."""
+    query, other, contexts = RNG.normal(size=(4, 6)), RNG.normal(size=(3, 6)), RNG.normal(size=(2, 6))
+    best = [max(range(len(side)), key=lambda at: max(side[at] @ one for one in contexts)) for side in (query, other)]
+    assert training_loop.by_contexts(query, other, contexts, contexts) == tuple(best)
+    pairs = [(i, j) for i in range(4) for j in range(3)]
+    assert training_loop.by_themselves(query, other) == max(pairs, key=lambda pair: query[pair[0]] @ other[pair[1]])
+
+
+def test_a_negative_within_a_batch_shares_no_paper() -> None:
+    papers = [("a", "b"), ("b", "c"), ("d", "e"), ("a", "f")]
+    seen: dict[int, set[int | None]] = {at: set() for at in range(4)}
+    for seed in range(60):
+        for at, found in enumerate(training_loop.negatives_within(papers, np.random.default_rng(seed))):
+            seen[at].add(found)
+    assert seen == {0: {2}, 1: {2, 3}, 2: {0, 1, 3}, 3: {1, 2}}
+    assert training_loop.negatives_within([("a",), ("a", "b")], np.random.default_rng(0)) == [None, None]
+
+
 def distance_of(name: str, left: np.ndarray, right: np.ndarray, aligned: tuple[int, int] | None) -> float:
     values = np.linalg.norm(left[:, None] - right[None], axis=2)
     if aligned is not None:
