@@ -16,6 +16,7 @@ from annot.publishing.so_far import write_pages
 from annot.steps import exchange
 from annot.store import people, trials
 from annot.store.answers import JUDGEMENTS, TRIALS, SourcedJudgement
+from corrections import correct
 from small_study import RECORDED, sent_to
 from study_stages import quietly, set_in
 from worlds import PEOPLE, QUERY, Pair, World
@@ -88,6 +89,11 @@ def test_a_query_is_on_the_page_once_nothing_of_it_is_open_and_links_to_its_pair
     links = Cells(page).links
     for pair in sent.pairs:
         assert links[title(pair)].endswith(f"/projects/{sent.project('a1')}/data?task={numbers[pair_key(*pair)]}")
+
+
+def test_a_pair_whose_corrected_text_waits_for_a_decision_takes_its_query_off_the_page(judged: World) -> None:
+    correct(judged, judged.pairs[0][1])
+    assert rows(pages(judged, "a1")["grades.html"]) == [], "the lead may put the pair before its assessors again"
 
 
 def test_a_pair_that_comes_back_takes_its_query_off_the_page(judged: World) -> None:
