@@ -81,7 +81,10 @@ def test_evaluation_takes_the_test_fold_that_was_imported(scidocs: Path) -> None
     val = (scidocs / "val.qrel").read_text().splitlines()
     flipped = [f"{line[:-1]}{1 - int(line[-1])}" if line.startswith("p0 ") else line for line in val]
     (scidocs / "val.qrel").write_text("".join(f"{line}\n" for line in flipped))
-    annot_done("import", "--as", "grades", "val.qrel", "test.qrel", "--facet", "whole", *KEEP, folder=scidocs)
+    files = ("val.qrel", "test.qrel")
+    imported = annot_done("import", "--as", "grades", *files, "--facet", "whole", *KEEP, "--json", folder=scidocs)
+    (unused,) = [note for note in imported.data["notes"] if "not used" in note]
+    assert [f"{grade} (" in unused for grade in range(4)] == [False, False, True, True]
     annot_done("qrels", folder=scidocs)
     annot_done("run", "fabs_bm25", folder=scidocs)
     run = {}
