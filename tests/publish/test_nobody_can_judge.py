@@ -1,18 +1,22 @@
 """A collection with pairs that nobody can judge is complete, and says how many there are and where."""
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import annot as library
+import command_line
 import pandas as pd
 import pytest
 from annot.store.answers import ADJUDICATIONS
 from annot.store.database import open_store
 from annot.study.workspace import Workspace
 from command_line import Result
+from small_study import Small
+from study_stages import copied
 
 REASON = "text missing or broken"
 
@@ -93,3 +97,18 @@ def test_a_release_with_pairs_that_nobody_can_judge_is_complete_and_tells_them(
     ]["value"]
     assert alpha == pytest.approx(together["after"]["alpha_ordinal"]["pooled"])
     assert annot("status", "--json").data["unjudgeable"] == 3
+
+
+def test_pairs_that_nobody_can_judge_come_into_another_study_as_such(
+    ws: Workspace, annot: Callable[..., Result], given_up: Counter[str], tmp_path: Path
+) -> None:
+    assert annot("qrels").exit_code == 0
+    assert annot("release", tmp_path / "release", "--draft", "--ids-only").exit_code == 0
+    again = copied(Small(), "made", tmp_path / "again")
+    shutil.copy(ws.settings_file, again.settings_file)
+    for name in ("judgements.jsonl", "decisions.jsonl"):
+        command_line.annot_done("import", tmp_path / "release" / name, folder=again.root)
+    written = command_line.annot_done("qrels", "--json", folder=again.root).data
+    assert (written["unjudgeable"], written["open"]) == (given_up.total(), 0)
+    assert (again.exports / "qrels.txt").read_bytes() == (ws.exports / "qrels.txt").read_bytes()
+    assert (again.exports / "decisions.jsonl").read_bytes() == (ws.exports / "decisions.jsonl").read_bytes()

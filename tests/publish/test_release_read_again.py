@@ -43,6 +43,7 @@ def test_answers_that_do_not_count_there_do_not_count_here(tmp_path: Path) -> No
         {"assessor": "a2", "grade": None, "cannot_judge": "no abstract"},
         {"assessor": "a3", "grade": 0, "set_aside": True},
         {"assessor": "a4", "grade": 0, "flags": ["after the deadline"]},
+        {"assessor": "a5", "grade": 0, "flags": 7, "set_aside": True},
         {"assessor": "a1", "grade": 1, "occasion": 3, "returned": True},
     ]
     ours = {"query_id": "p1-method", "doc_id": "d1", "occasion": 1, "cannot_judge": None}
@@ -50,7 +51,7 @@ def test_answers_that_do_not_count_there_do_not_count_here(tmp_path: Path) -> No
     file.write_text("".join(json.dumps({**ours, **answer}) + "\n" for answer in answers), encoding="utf-8")
     imported = here("import", file, "--json").data
     assert imported["pairs_by_assessors"] == {"2": 1}
-    assert any("3 answers kept that do not count" in note for note in imported["notes"])
+    assert any("4 answers kept that do not count" in note for note in imported["notes"])
     here("qrels", "--partial")
     lines = [json.loads(line) for line in (ws.exports / "judgements.jsonl").read_text().splitlines()]
     counting = {line["assessor"]: (line["grade"], line["cannot_judge"]) for line in lines if not line["flags"]}

@@ -345,7 +345,7 @@ def check_adjudicated(named: ByColumn, plan: Iterable[Assignment], *, name: str)
     judged = {assignment.pair for assignment in plan} if places else set()
     for place in places:
         query, document, line = (named[of][place] for of in ("query", "document", "line"))
-        if named["grade"][place] is None:
+        if named["grade"][place] is None and named["cannot_judge"][place] is None:
             faults.add("an adjudicator's row without a grade, expected the final one", line=line)
         if named["occasion"][place] > 1:
             faults.add("an adjudicator's row with a second occasion, expected one decision", line=line)

@@ -51,6 +51,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "comment": ("comment", "comments", "note", "notes", "remark"),
 }
 """The names under which each field is found when none is given; case, and hyphen or space for `_`, do not matter."""
+MARKS = {"set_aside": "on another version of a text", "returned": "given when the pair was returned"}
+"""Marks of our own judgements that do not count here, each with the reason."""
 ADJUDICATOR = "adjudicator"
 SECOND_CHOICE = {"grade": ("score", "label"), "assessor": (ADJUDICATOR,)}
 """Names of the field that count only if none of `NAMES` is there: a score may also be a ranking's, and a label the name
@@ -129,11 +131,13 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     lines: Sequence[int] = ()
     rows: Sequence[Mapping[str, Any]] = ()
     cells: ByColumn = {}
+    are_decisions = False
     if text.lstrip().startswith("["):
         faults.add("found a JSON array, expected one object per line")
     elif text.lstrip().startswith("{"):
         objects = list(read_objects(io.StringIO(text), faults, constants=True))
-        if objects and {"origin", ADJUDICATOR} <= objects[0][1].keys():
+        are_decisions = bool(objects) and {"origin", ADJUDICATOR} <= objects[0][1].keys()
+        if are_decisions:
             # Our own final grades: those that assessors agreed on follow from their judgements.
             objects = [(line, row) for line, row in objects if row.get(ADJUDICATOR)]
         lines, rows = [line for line, _ in objects], [row for _, row in objects]
@@ -150,8 +154,9 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     if len(faults.found) > faults_before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     judgements = _judgements_of(lines, rows, {field: cells[name] for field, name in fields.items()}, scale, faults)
-    if cells.keys() >= {*OF_JUDGEMENT}:
-        judgements = {**judgements, **_marks_of_ours(judgements["row"])}
+    if cells.keys() >= {*OF_JUDGEMENT} or are_decisions:
+        why = "reason" if are_decisions else "cannot_judge"
+        judgements = {**judgements, **_marks_of_ours(judgements["row"], judgements["grade"], why)}
     keys = list(zip(*(judgements[field] for field in ("query", "document", "assessor", "occasion")), strict=True))
     for place, earlier in repeated(keys, judgements["line"]):
         problem = f"{' '.join(keys[place][:2])}: this assessor judged the pair on line {earlier} already"
@@ -160,15 +165,19 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     return judgements
 
 
-def _marks_of_ours(rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
-    """Columns `cannot_judge` and `flags` of judgements that a study exported or released.
+def _marks_of_ours(rows: Sequence[Mapping[str, Any]], grades: Sequence[int | None], why: str) -> ByColumn:
+    """Columns `cannot_judge` and `flags` of answers that a study exported or released.
 
-    A judgement that did not count there does not count here. Nor does the answer to a returned pair, since the file
-    does not have the reason why the pair was returned.
+    An answer that did not count there does not count here. Nor does the answer to a returned pair, since the file does
+    not have the reason why the pair was returned. why: the key of the reason why there is no grade.
     """
-    marks = {"set_aside": "on another version of a text", "returned": "given when the pair was returned"}
-    flags = [(*(row.get("flags") or ()), *(why for mark, why in marks.items() if row.get(mark))) for row in rows]
-    return {"cannot_judge": [_text(row.get("cannot_judge")) or None for row in rows], "flags": flags}
+    flags = [(*_listed(row.get("flags")), *(word for mark, word in MARKS.items() if row.get(mark))) for row in rows]
+    reasons = [_text(row.get(why)) or None if grade is None else None for row, grade in zip(rows, grades, strict=True)]
+    return {"cannot_judge": reasons, "flags": flags}
+
+
+def _listed(flags: Any) -> Iterator[str]:
+    yield from filter(None, map(_text, flags)) if isinstance(flags, list) else ()
 
 
 def adjudicators_in(judgements: ByColumn) -> tuple[str, ...]:

@@ -400,10 +400,13 @@ def _answers_of(named: ByColumn) -> tuple[ByColumn, ByColumn]:
     judged = chosen_rows({**named, "cannot_judge": why}, [not settles for settles in adjudicates])
     settled = chosen_rows(named, adjudicates)
     n_settled = len(settled["line"])
-    reasons = [str(row.get("reason") or "") or None for row in settled["row"]]
+    graded = zip(settled["grade"], settled["row"], strict=True)
+    reasons = [None if grade is None else str(row.get("reason") or "") or None for grade, row in graded]
     shared: dict[str, Sequence[Any]] = {"ratings": [UNKNOWN] * n_settled, "shown": [()] * n_settled, "reason": reasons}
     of_judgements = (*OF_ANSWER, "cannot_judge", "flags", "occasion")
-    return _sourced(judged, "assessor", of_judgements), _sourced(settled, "adjudicator", OF_ANSWER) | shared
+    return _sourced(judged, "assessor", of_judgements), _sourced(
+        settled, "adjudicator", (*OF_ANSWER, "cannot_judge")
+    ) | shared
 
 
 OF_ANSWER = ("query_id", "grade", "comment", "judged_at", "annotation", "changed_at")
