@@ -54,6 +54,8 @@ NAMES: dict[str, tuple[str, ...]] = {
 MARKS = {"set_aside": "on another version of a text", "returned": "given when the pair was returned"}
 """Marks of our own judgements that do not count here, each with the reason."""
 ADJUDICATOR = "adjudicator"
+OF_DECISIONS = frozenset(("origin", ADJUDICATOR))
+"""Keys by which our own final grades are known."""
 SECOND_CHOICE = {"grade": ("score", "label"), "assessor": (ADJUDICATOR,)}
 """Names of the field that count only if none of `NAMES` is there: a score may also be a ranking's, and a label the name
 of the grade. A table of adjudicators alone has final grades."""
@@ -131,15 +133,10 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     lines: Sequence[int] = ()
     rows: Sequence[Mapping[str, Any]] = ()
     cells: ByColumn = {}
-    are_decisions = False
     if text.lstrip().startswith("["):
         faults.add("found a JSON array, expected one object per line")
     elif text.lstrip().startswith("{"):
-        objects = list(read_objects(io.StringIO(text), faults, constants=True))
-        are_decisions = bool(objects) and {"origin", ADJUDICATOR} <= objects[0][1].keys()
-        if are_decisions:
-            # Our own final grades: those that assessors agreed on follow from their judgements.
-            objects = [(line, row) for line, row in objects if row.get(ADJUDICATOR)]
+        objects = _not_agreed(list(read_objects(io.StringIO(text), faults, constants=True)))
         lines, rows = [line for line, _ in objects], [row for _, row in objects]
         cells = {name: [row.get(name, "") for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
     else:
@@ -154,9 +151,7 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     if len(faults.found) > faults_before:
         faults.raise_if_any(hint="name the columns with --query-column, --document-column and so on")
     judgements = _judgements_of(lines, rows, {field: cells[name] for field, name in fields.items()}, scale, faults)
-    if cells.keys() >= {*OF_JUDGEMENT} or are_decisions:
-        why = "reason" if are_decisions else "cannot_judge"
-        judgements = {**judgements, **_marks_of_ours(judgements["row"], judgements["grade"], why)}
+    judgements = _with_our_marks(judgements, cells)
     keys = list(zip(*(judgements[field] for field in ("query", "document", "assessor", "occasion")), strict=True))
     for place, earlier in repeated(keys, judgements["line"]):
         problem = f"{' '.join(keys[place][:2])}: this assessor judged the pair on line {earlier} already"
@@ -165,15 +160,27 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
     return judgements
 
 
-def _marks_of_ours(rows: Sequence[Mapping[str, Any]], grades: Sequence[int | None], why: str) -> ByColumn:
-    """Columns `cannot_judge` and `flags` of answers that a study exported or released.
+def _not_agreed(objects: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """The rows without those final grades of ours that assessors agreed on, which follow from their judgements."""
+    if objects and OF_DECISIONS <= objects[0][1].keys():
+        return [(line, row) for line, row in objects if row.get(ADJUDICATOR)]
+    return objects
+
+
+def _with_our_marks(judgements: ByColumn, cells: ByColumn) -> ByColumn:
+    """The answers with columns `cannot_judge` and `flags` if a study exported or released them.
 
     An answer that did not count there does not count here. Nor does the answer to a returned pair, since the file does
-    not have the reason why the pair was returned. why: the key of the reason why there is no grade.
+    not have the reason why the pair was returned.
     """
+    are_decisions = cells.keys() >= OF_DECISIONS
+    if not (are_decisions or cells.keys() >= {*OF_JUDGEMENT}):
+        return judgements
+    why, rows = "reason" if are_decisions else "cannot_judge", judgements["row"]
     flags = [(*_listed(row.get("flags")), *(word for mark, word in MARKS.items() if row.get(mark))) for row in rows]
-    reasons = [_text(row.get(why)) or None if grade is None else None for row, grade in zip(rows, grades, strict=True)]
-    return {"cannot_judge": reasons, "flags": flags}
+    answers = zip(rows, judgements["grade"], strict=True)
+    reasons = [_text(row.get(why)) or None if grade is None else None for row, grade in answers]
+    return {**judgements, "cannot_judge": reasons, "flags": flags}
 
 
 def _listed(flags: Any) -> Iterator[str]:
