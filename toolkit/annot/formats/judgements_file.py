@@ -162,7 +162,7 @@ def read_judgements(data: bytes, *, name: str, columns: Mapping[str, str], scale
 
 def _not_agreed(objects: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
     """The rows without those final grades of ours that assessors agreed on, which follow from their judgements."""
-    if objects and OF_DECISIONS <= objects[0][1].keys():
+    if objects and objects[0][1].keys() >= OF_DECISIONS:
         return [(line, row) for line, row in objects if row.get(ADJUDICATOR)]
     return objects
 
