@@ -131,8 +131,7 @@ def moment_given(text: str, *, option: str) -> datetime:
 
 
 def counted(n: int, name: str, plural: str = "") -> str:
-    """Number and noun. A filter and a function of templates; `plural` if it is irregular. In templates a filter and a
-    function; `plural` if it is irregular.
+    """Number and noun; `plural` if it is irregular. In templates a filter and a function.
 
     >>> counted(1, "query"), counted(2000, "query"), counted(0, "day"), counted(2, "batch", "batches")
     ('1 query', '2,000 queries', '0 days', '2 batches')

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cache
+from itertools import accumulate, combinations
 from operator import attrgetter
 from types import MappingProxyType
 
 import numpy as np
 
+from annot.base.array_files import Array
 from annot.base.errors import InputError
 from annot.base.names import counted
 from annot.base.records import Assignment, PairKey, Query, grouped
@@ -83,10 +84,11 @@ def draw_plan(
     for (query_id, _doc_id), members in have.items():
         teams.take(members, query_id, 1)
 
+    judges = grouped((assignment.query_id, assignment.assessor) for assignment in current)
     assigned: dict[str, dict[str, list[str]]] = {name: {} for name in assessors}
     # The largest queries first: the small ones balance the loads.
     for query_id in sorted(missing, key=lambda name: (-len(missing[name]), name)):
-        usual = teams.of_query(current, query_id) if assignment == "per-query" else ()
+        usual = teams.busiest_first(judges.get(query_id, ())) if assignment == "per-query" else ()
         for members, pending, key in _groups_to_draw(
             query_id, missing[query_id], have, barred, apart=assignment == "per-pair"
         ):
@@ -144,24 +146,28 @@ class _Teams:
     def _best(
         self, free: Sequence[str], size: int, beside: Sequence[str], query_id: str, pairs: int, key: str
     ) -> tuple[str, ...]:
-        """The team whose heaviest member stays lightest; then the rarest team; then the seed decides."""
+        """The team whose heaviest member stays lightest; then the one with least to do, the rarest, the one with least
+        of the facet; then the seed decides."""
         if not size:
             return ()
-        combinations = list(itertools.combinations(free, size))
         facet = self.queries[query_id].facet
-        order = generator(self.seed, "team", query_id, key).permutation(len(combinations))
+        share = np.array([self._share(name) for name in free])
+        load = np.array([self.load[name] for name in free])
+        of_facet = np.array([self.facet_load[name, facet] for name in free])
+        teams = _all_teams(len(free), size)
+        teams = teams[np.argsort(generator(self.seed, "team", query_id, key).permutation(len(teams)))]
 
-        def cost(index: int) -> tuple[float, float, int, float, int]:
-            team = combinations[index]
-            return (
-                max((self.load[name] + pairs) / self._share(name) for name in team),
-                sum(self.load[name] / self._share(name) for name in team),
-                self.overlap[tuple(sorted((*team, *beside)))],
-                sum(self.facet_load[name, facet] / self._share(name) for name in team),
-                int(order[index]),
-            )
+        def total(loads: Array) -> Array:
+            # Person by person, as the last digit of a sum depends on the order.
+            sums: Array = sum((loads / share)[person] for person in teams.T)
+            return sums
 
-        return combinations[min(range(len(combinations)), key=cost)]
+        teams = _least(teams, ((load + pairs) / share)[teams].max(axis=1))
+        teams = _least(teams, total(load))
+        complete = [tuple(sorted((*(free[person] for person in team), *beside))) for team in teams.tolist()]
+        teams = _least(teams, np.array([self.overlap[names] for names in complete]))
+        teams = _least(teams, total(of_facet))
+        return tuple(free[person] for person in teams[0])
 
     def take(self, team: Sequence[str], query_id: str, pairs: int, *, beside: Sequence[str] = ()) -> None:
         for name in team:
@@ -169,15 +175,25 @@ class _Teams:
             self.facet_load[name, self.queries[query_id].facet] += pairs
         self.overlap[tuple(sorted((*team, *beside)))] += pairs
 
-    def of_query(self, current: Iterable[Assignment], query_id: str) -> tuple[str, ...]:
-        """People who have the query already, the busiest first; a query keeps its team when its pool grows."""
-        members = Counter(assigned.assessor for assigned in current if assigned.query_id == query_id)
-        return tuple(
-            sorted((name for name in members if name in self.assessors), key=lambda name: (-members[name], name))
-        )
+    def busiest_first(self, judges: Iterable[str]) -> tuple[str, ...]:
+        """People who have pairs of a query, a name a pair: a query keeps its team when its pool grows."""
+        members = Counter(judges)
+        return tuple(sorted(members.keys() & {*self.assessors}, key=lambda name: (-members[name], name)))
 
     def _share(self, name: str) -> float:
         return self.shares.get(name, 1.0)
+
+
+@cache
+def _all_teams(people: int, size: int) -> Array:
+    """Every team of this size, each as the numbers of its people: shape (teams, size)."""
+    return np.array(list(combinations(range(people), size)))
+
+
+def _least(teams: Array, costs: Array) -> Array:
+    """The teams with the least cost, in their order."""
+    least: Array = teams[costs == costs.min()]
+    return least
 
 
 def _groups_to_draw(
@@ -293,7 +309,7 @@ def _placed(
 ) -> list[PairKey]:
     """The blocks with each returning block behind one of them, far enough from its pair: the end always is."""
     places = {question: index for index, question in enumerate(question for block in blocks for question in block)}
-    ends = list(itertools.accumulate(len(block) for block in blocks))
+    ends = list(accumulate(len(block) for block in blocks))
     half = (len(places) + sum(map(len, returning)) + 1) // 2
     behind: dict[int, list[Sequence[PairKey]]] = {}
     for block in returning:

@@ -427,7 +427,7 @@ Lines = Mapping[tuple[PairKey, str], AnnotationHistory[Any]]
 def accounts_at(ws: Workspace, projects_here: Sequence[Project]) -> dict[str, list[int]]:
     """The accounts that are each person's on one server: the present one, and those they had when they answered.
 
-    here: every project there. The rounds are taken together, since not each of them has answers that count.
+    projects_here: every project there. The rounds are taken together, since not each of them has answers that count.
     """
     present = {(project.assessor, project.account_id) for project in projects_here}
     lines: defaultdict[str, dict[Any, AnnotationHistory[Any]]] = defaultdict(dict)

@@ -457,7 +457,7 @@ def record_counting(
     counts = (assigned, len(answered), read.added, changed, collected.not_counting, len(collected.lost))
     questions: list[tuple[PairKey, str]] = [(line.record.pair_key, why) for line, why in collected.lost]
     lost = [Lost(person, *question.pair, question.occasion, why, part.push) for question, why in questions]
-    remaining = _remaining_keys(collected, older, lost if withdrawn else [])
+    remaining = _notes_on_record(collected, older, lost if withdrawn else [])
     notes = (*collected.notes, *flagged, *_not_asked_again(collected, answered), *remaining)
     return PullResult((PulledProject(person, *counts, part.title),), notes, tuple(lost))
 
@@ -529,7 +529,7 @@ def sourced(record: R, reading: ReadAnnotation, project: Project, *, source: str
     )
 
 
-def _remaining_keys(collected: CollectedProject, older: int, withdrawn: list[Lost]) -> Iterable[str]:
+def _notes_on_record(collected: CollectedProject, older: int, withdrawn: list[Lost]) -> Iterable[str]:
     person = collected.project.assessor
     if collected.edited:
         edited = counted(collected.edited, "answer")
@@ -620,7 +620,7 @@ class Round(ABC):
         """Make the tasks of everyone in the round."""
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
-        """Put on record whatever must be there before these tasks can be cursors. outgoing: projects of one part."""
+        """Put on record whatever must be there before people can see these tasks. outgoing: projects of one part."""
         return
 
     @abstractmethod

@@ -86,7 +86,7 @@ def page(
 ) -> str:
     """The page. look: None if nothing is planned. now: in the lead's time zone.
 
-    every: seconds between two pages. papers: query papers with complete pairs. trouble: why nothing could be pulled.
+    seconds: time between two pages. papers: query papers with complete pairs. trouble: why nothing could be pulled.
     """
     settings = snapshot.ws.settings
     assessors, adjudicators = _assessors(snapshot, look, days), _adjudicators(snapshot, days)
