@@ -67,6 +67,7 @@ def test_values_under_keys_come_in_their_order_and_of_two_under_both_keys_the_la
     ("flag", "shown"),
     [
         ("by account 17 of ann", "by another account than the planned one"),
+        ("by an account that the server has deleted", "by another account than the planned one"),
         ("answered by account 17, later", "answered by another account, later"),
         ("annotation 123 changed", "a later annotation changed"),
         ("no id", "no id"),

@@ -41,6 +41,7 @@ def test_a_prediction_names_the_model_by_the_first_twelve_digits_of_its_hash(tmp
     assert found.by_origin == {"carried": CARRIED, origin: 1}
     assert re.fullmatch("predicted:[0-9a-f]{12}", origin)
     assert origin == f"predicted:{str(found.model_sha256)[:12]}"
+    assert (found.by_earlier_run, label(ws).by_earlier_run) == (0, 1)
     with ws.reading() as session:
         (one,) = facet_labels.read_labels(session, ["new"])
     assert (one.origin, len(one.labels)) == (origin, 2)

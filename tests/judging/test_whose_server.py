@@ -146,6 +146,20 @@ def test_one_server_for_all_is_asked_for_all_and_needs_a_token(ws: Workspace, se
         pytest.fail("none is known")
 
 
+@pytest.mark.parametrize("mode", ["project", "server"])
+def test_a_mode_that_was_changed_after_a_push_leads_back(
+    ws: Workspace, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = mode == "project"
+    sent = [SimpleNamespace(assessor=name, server="one" if shared else name, url=URL) for name in ("a1", "a2")]
+    monkeypatch.setattr(servers.projects, "sent_projects", lambda _session: sent)
+    servers.studio_folder(ws, None if shared else "a1").mkdir(parents=True)
+    servers.refuse_changed_mode(ws.replaced("judging", isolation=mode))
+    with pytest.raises(InputError, match="tasks were sent to") as caught:
+        worked(ws.replaced("judging", isolation="server" if shared else "project"), "a1", "a2")
+    assert f'isolation = "{mode}"' in (caught.value.hint or "")
+
+
 def test_the_secret_of_the_keys_is_made_once_and_a_copy_is_kept_for_the_owner(ws: Workspace) -> None:
     keys, again = servers.task_keys(ws), servers.task_keys(ws)
     task = {"data": {"pair_id": "p1-method/d01"}}

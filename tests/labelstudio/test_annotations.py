@@ -82,7 +82,17 @@ def test_a_skip_is_kept_and_flagged() -> None:
 
 
 def test_another_account_is_flagged() -> None:
-    assert read([rating("2")], completed_by=9, updated_by=9).flags == ("by account 9, planned for account 7",)
+    assert read([rating("2")], completed_by=9, updated_by=9).flags == ("by account 9, which is not this person's",)
+
+
+def test_a_flag_does_not_change_when_the_person_gets_another_account() -> None:
+    for account, word in ((9, "account 9"), (None, "deleted")):
+        payload = annotation([rating("2")], completed_by=account, updated_by=None)
+        (flag,), again = (
+            read_annotation(payload, pair_key=ASKED, grades=GRADES, accounts=accounts).flags
+            for accounts in ([ANN], [ANN, 5])
+        )
+        assert (again, word in flag) == ((flag,), True)
 
 
 def test_an_edit_by_another_account_is_flagged() -> None:
@@ -111,7 +121,7 @@ def test_an_answer_on_record_is_the_persons_whatever_became_of_the_account(accou
 def test_an_annotation_that_only_has_the_number_of_one_on_record_is_a_strangers() -> None:
     payload = annotation([rating("2")], completed_by=5, created_at="2026-11-22T10:00:00.000000Z", updated_by=None)
     reading = read_annotation(payload, pair_key=ASKED, grades=GRADES, accounts=[ANN], on_record=BEFORE)
-    assert reading.flags == (f"by account 5, planned for account {ANN}",)
+    assert reading.flags == ("by account 5, which is not this person's",)
 
 
 def test_a_person_who_edits_by_their_new_account_is_no_somebody_else() -> None:

@@ -80,7 +80,7 @@ def test_annotations_come_back_complete_with_skips_revisions_and_deletions(studi
         labels = {item["id"]: item["value"]["labels"] for item in kept[0].payload["result"] if item["type"] == "labels"}
         assert labels["cand-1"] == ["method"]
         assert readings[2][0].flags[0] == "skipped"
-        assert readings[3][0].flags == (f"by account {bob.user_id}, planned for account {ann.user_id}",)
+        assert readings[3][0].flags == (f"by account {bob.user_id}, which is not this person's",)
 
         as_ann.change_annotation(first, write_result(TASKS[0], grade=2))
         gateway.delete_annotation(others)

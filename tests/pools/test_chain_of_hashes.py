@@ -138,6 +138,23 @@ def test_what_the_database_says_of_guidelines_plan_and_runs_is_checked(stored: W
         assert (plan in broken(stored)) is missed
 
 
+def test_kept_runs_of_an_earlier_version_are_compared_with_their_records(stored: Workspace) -> None:
+    for name in ("gone", "other", "same", "torn"):
+        record = {"tag": name, "kind": "term", "sha256": sha("run"), "settings": {"corpus": "2031"}}
+        text = "{" if name == "torn" else json.dumps(record)
+        write_file(stored.run_file(f"2031/{name}").with_suffix(".json"), text)
+        if name != "gone":
+            write_file(stored.run_file(f"2031/{name}"), "changed" if name == "other" else "run")
+    faults = broken(stored)
+    assert [fault.partition(":")[0].rpartition("2031/")[2] for fault in faults] == [
+        "gone.run",
+        "other.run",
+        "torn.json",
+    ]
+    assert "annot run gone --corpus 2031" in faults[0]
+    assert f"other.json says SHA-256 {sha('run')[:12]}, found {sha('changed')[:12]}" in faults[1]
+
+
 def test_qrels_follow_from_the_judgements_on_record(stored: Workspace) -> None:
     write_file(stored.qrels, "")
     assert broken(stored) == []

@@ -77,7 +77,7 @@ def test_agreement_is_what_annot_agreement_says(ws: Workspace, annot: Callable) 
 
 def test_a_judgement_that_does_not_count_is_told_without_the_servers_ids(ws: Workspace, annot: Callable) -> None:
     ((query_id, doc_id),) = rows(ws, "SELECT query_id, doc_id FROM assignment WHERE assessor = 'a1' AND position = 1")
-    foreign = Judgement(str(query_id), str(doc_id), "a1", 2, flags=("by account 4711, planned for account 1",))
+    foreign = Judgement(str(query_id), str(doc_id), "a1", 2, flags=("by account 4711, which is not this person's",))
     with open_store(ws.database_url) as store, store.begin() as session:
         JUDGEMENTS.record(session, [SourcedJudgement(foreign, "label-studio", "99999", None)], recorded_at="2030-01-02")
     annot("datasheet")

@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Query, Source
-from annot.publishing.release import released_files
+from annot.publishing.release import parts, released_files
 from annot.publishing.release.released_files import METADATA_FILE, SUMS_FILE, check_folder, run_files, write_folder
 from annot.store.models import StoredRun
+from annot.store.shown import version
 from annot.study.workspace import PLACE_FILE, remove_dead_stages
-from study_stages import files_of
+from small_study import Small
+from study_stages import copied, files_of
 
 OLD = {"a.txt": b"old", "sub/b.txt": b"old"}
 NEW = {"a.txt": b"new", "c/d/e.txt": b"new"}
@@ -286,3 +288,26 @@ def test_another_collection_is_not_written_over(metadata: str, release: Path) ->
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "release").write_text("")
     assert "a file, expected a folder or nothing" in str(refused(tmp_path / "release"))
+
+
+def test_the_protocol_has_a_folder_of_guidelines_for_each_other_language(tmp_path: Path) -> None:
+    ws = copied(Small(), "made", tmp_path / "study")
+    pages = {"method": ["Earlier.", "Sent."], "method/de": ["Früher.", "Gesendet."]}
+    shown = {
+        ("guidelines", subject): [
+            version("guidelines", subject, body, since=f"2031-0{month}-01T00:00:00+00:00")
+            for month, body in enumerate(bodies, start=1)
+        ]
+        for subject, bodies in pages.items()
+    }
+    for subject in ("judge", "judge/de"):
+        body = json.dumps({"config": f"<View>{subject}</View>"})
+        shown["screen", subject] = [version("screen", subject, body, since="2031-01-01T00:00:00+00:00")]
+    study: Any = SimpleNamespace(
+        ws=ws, sources={Source.LABEL_STUDIO}, shown=shown, facets={"p1-method": "method"}, assignments=()
+    )
+    files = parts.protocol_of(study)
+    for folder, (earlier, sent) in (("guidelines/", pages["method"]), ("guidelines/de/", pages["method/de"])):
+        assert (files[f"{folder}method.md"], files[f"{folder}method.version-1.md"]) == (sent, earlier)
+    assert files["screen.xml"] == "<View>judge</View>"
+    assert files["screen-de.xml"] == "<View>judge/de</View>"

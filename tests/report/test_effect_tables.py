@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+from annot.base.names import OF_TEXTS
 from annot.base.stats.values import Undefined
 from annot.measuring.assessor_effect import GradingComparison, GradingRanking
 from annot.publishing.report.cells import Number
@@ -57,3 +58,5 @@ def test_an_order_names_ties_and_a_grading_of_some_queries_has_the_final_grades_
         ("a1", 1, 4, 0, "lsa 50.00, bm25 25.00"),
         ("final, queries of a1", 1, 4, 0, "bm25 75.00, lsa 25.00"),
     ]
+    (of_questions, *_) = assessors.orders(found(), OF_TEXTS)
+    assert of_questions.rows[-1][0] == "final, topics of a1"

@@ -1,6 +1,7 @@
 """Sentence labels: which models fit a study, how a model is trained, and how papers without labels leave."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -160,7 +161,7 @@ def test_only_new_and_changed_papers_are_labelled_again_with_the_labels_of_all(
     found = label(ws)
     # Papers that came with labels are read again, for their share that the model gives, too.
     assert {*labelled} == {"part-00001", "more", "new"}
-    assert found == label(twin)
+    assert replace(found, by_earlier_run=0) == label(twin)
     rows = []
     for of in (ws, twin):
         with of.reading() as session:

@@ -155,7 +155,7 @@ def test_what_the_lead_restores_counts_and_stays_when_it_is_not_found_again(stud
     assert not line_of(study).kept
 
 
-@pytest.mark.parametrize("flag", ["skipped", "by account 5, planned for account 6", "no grade"])
+@pytest.mark.parametrize("flag", ["skipped", "by account 5, which is not this person's", "no grade"])
 def test_a_spoilt_revision_is_kept_and_the_answer_before_it_stands(study: Store, flag: str) -> None:
     record(study, sourced(1))
     spoilt = sourced(None, payload={"id": "7"})

@@ -248,7 +248,7 @@ OF_PAPERS, OF_TEXTS = StudyVocabulary(), StudyVocabulary("topic", "document", qu
 """Vocabularies of queries on facets of papers, and of topics that are texts."""
 
 WITHOUT_IDS = (
-    (r"^by account .*", "by another account than the planned one"),
+    (r"^by (?:an )?account .*", "by another account than the planned one"),
     (r"\baccount \S+,", "another account,"),
     (r"\bannotation \d+", "a later annotation"),
 )

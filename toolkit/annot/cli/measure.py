@@ -142,7 +142,8 @@ def reusability(ws: "Workspace") -> Output:
 def errors(ws: "Workspace") -> Output:
     """Write errors.csv, a list of what systems get wrong, in which you enter the kind of each error.
 
-    It has one row per pair: irrelevant papers in the first fifth of a ranking, and relevant papers in its lower half.
+    It has one row per pair: irrelevant papers in the first fifth of a ranking, and relevant papers in its lower half
+    or missing from it.
     Run it again at any time: your entries in the columns kind and note stay. `annot report` counts the kinds, `annot
     browse` shows them.
     """

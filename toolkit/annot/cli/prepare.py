@@ -118,7 +118,8 @@ def corpus_add(
     words |= {"formats": by_format(added.files), "labels": ws.settings.labels.names}
     cleaned = sentences("cleaned.cleaned", cleanings=added.cleaned, noun=words["noun"])
     text = rendered("added", added=added, cleaned=cleaned, **words)
-    return Output(added, text, finding=FindingError(added.finding) if added.finding else None)
+    hint = "correct them and add the file again; papers that are kept are not added twice" if added.unreadable else None
+    return Output(added, text, finding=FindingError(added.finding, hint=hint) if added.finding else None)
 
 
 @command("corpus withdraw")
@@ -203,6 +204,7 @@ def facets_label(
 ) -> Output:
     """Label each sentence in the corpus and print the counts. Labels that came with the papers are kept.
 
+    A paper that this model has labelled keeps its labels, even if a later release gives others.
     If the labels of the model differ from those of the study, lists the papers without labels and what you can do.
     """
     from annot.steps import facets as step

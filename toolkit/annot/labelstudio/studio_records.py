@@ -235,6 +235,8 @@ _DIFFERENCES = {difference.value for difference in (*DIFFERENCES, *DIFFERENCES_O
 SKIPPED = "skipped"
 BY_ANOTHER = "by account"
 """Beginning of the flag of an annotation by another account."""
+DELETED = "by an account that the server has deleted"
+"""Flag of an annotation whose account is gone and that was never an answer on record."""
 EDITED = "last changed by account"
 """Beginning of the flag of an annotation that another account changed after its author."""
 
@@ -320,8 +322,8 @@ def read_annotation(
     if payload.get("was_cancelled"):
         flags.append(SKIPPED)
     if account not in own_accounts:
-        planned = " or ".join(map(str, sorted(accounts))) or "none that is known"
-        flags.append(f"{BY_ANOTHER} {account}, planned for account {planned}")
+        # Without the person's own accounts: another one of theirs is no change of this answer.
+        flags.append(DELETED if account is None else f"{BY_ANOTHER} {account}, which is not this person's")
     changed_by = id_of(payload.get("updated_by"))
     if changed_by is not None and changed_by not in {account, *own_accounts}:
         flags.append(f"{EDITED} {changed_by}, not by its author")

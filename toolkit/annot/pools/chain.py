@@ -11,6 +11,7 @@ from annot.base.names import sha256_of
 from annot.base.records import Source
 from annot.formats.trec import write_qrels
 from annot.pools import drawn_pools, frozen_rankings
+from annot.pools.one_version import recorded_run
 from annot.ranking import given_vectors
 from annot.ranking.word_vectors import sha256_of as sha256_of_words
 from annot.store import people, runs
@@ -118,6 +119,18 @@ def _plan(ws: Workspace, session: Session) -> Iterator[str]:
 def _runs(ws: Workspace, session: Session) -> Iterator[str]:
     for run in runs.read_runs(session):
         yield from _changed(ws.run_file(run.tag), run.sha256, "the database says", ws.root)
+    for about in sorted(ws.runs.glob("*/*.json")):
+        path, corpus = about.with_suffix(".run"), about.parent.name
+        again = f"`annot run {path.stem} --corpus {corpus}` makes it again"
+        try:
+            kept = recorded_run(path, hint=again)
+        except InputError as error:
+            yield f"{error.message}; {again}"
+            continue
+        if kept is None:
+            yield f"{path.relative_to(ws.root)}: missing, although its record is there; {again}"
+        else:
+            yield from _changed(path, kept.sha256, f"{about.name} says", ws.root)
 
 
 def _grades(ws: Workspace, session: Session) -> Iterator[str]:

@@ -103,6 +103,8 @@ class LabellingResult:
 
     papers: int
     by_origin: dict[str, int]
+    by_earlier_run: int
+    """Papers that keep the labels that this model gave them before, whatever it would give them now."""
     by_label: dict[str, int]
     by_facet: dict[str, int]
     """Papers with at least one sentence of the facet."""
@@ -136,7 +138,7 @@ class _LabelCounts:
         self._facets = ws.settings.facets
         with ws.reading() as session:
             corrected = facet_labels.read_labels(session, origin=Source.CORRECTED)
-            self._corrected = {paper.paper_id: paper for paper in corrected}
+            self.corrected = {paper.paper_id: paper for paper in corrected}
         self.labels, self.facets, self.origins = Counter[str](), Counter[str](), Counter[str]()
         self.bare: list[str] = []
         """Papers that came without labels and got none."""
@@ -150,7 +152,7 @@ class _LabelCounts:
 
     def take(self, labelled: Iterable[facet_labels.FacetLabels]) -> None:
         """Count these papers, corrected ones with the labels that a person gave."""
-        for paper in (self._corrected.get(paper.paper_id, paper) for paper in labelled):
+        for paper in (self.corrected.get(paper.paper_id, paper) for paper in labelled):
             self.labels.update(paper.labels)
             self.facets.update(query_sentences.offered_facets(paper.labels, facets=self._facets))
             self.origins[paper.origin] += 1
@@ -238,6 +240,7 @@ def label(ws: Workspace, *, model: Path | None, dry_run: bool, advance: Advance)
     return LabellingResult(
         papers=total - len(without),
         by_origin=dict(sorted(counts.origins.items())),
+        by_earlier_run=len(kept - counts.corrected.keys()),
         by_label=dict(sorted(counts.labels.items())),
         by_facet={facet: counts.facets[facet] for facet in ws.settings.facets},
         model=None if misfit else labeller.name,

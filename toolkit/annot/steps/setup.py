@@ -166,6 +166,7 @@ def up(
     if domain is not None and shared is servers.isolated(ws):
         _refuse_once_sent(ws, shared=shared)
         ws = ws.replaced("judging", isolation="project" if shared else "server")
+    servers.refuse_changed_mode(ws)
     domain = domain or front.kept(folder)
     owners = _owners(ws, port)
     if domain is not None:

@@ -188,6 +188,22 @@ def open_servers(ws: Workspace) -> tuple[str | None, ...]:
     return tuple(name for name in people_with_servers(ws) if not is_closed(ws, name)) if isolated(ws) else (None,)
 
 
+def refuse_changed_mode(ws: Workspace) -> None:
+    """Raise InputError if `isolation` was changed after tasks were sent, and no server of the new mode is known yet."""
+    each, with_servers = isolated(ws), bool(people_with_servers(ws))
+    if with_servers if each else not with_servers or studio_folder(ws).is_dir() or ws.studio_url is not None:
+        return
+    sent = {(project.server, project.assessor): project.url for project in ws.read(projects.sent_projects)}
+    is_shared = len(sent) > len({server for server, _ in sent})
+    if sent and is_shared is each:
+        mode, where = ("project", "one server for all") if each else ("server", "a server for each person")
+        raise InputError(
+            f'isolation = "{ws.settings.judging.isolation}" in annot.toml, but tasks were sent to {where}: '
+            f"{', '.join(sorted(set(sent.values())))}",
+            hint=f'set isolation = "{mode}" in annot.toml again',
+        )
+
+
 def owners_here(ws: Workspace) -> tuple[str | None, ...]:
     """The same without those whose server is elsewhere."""
     return tuple(name for name in open_servers(ws) if name is None or not is_elsewhere(ws, name))
@@ -368,6 +384,7 @@ def on_servers(
     In that mode a server that is away or refuses does not stop the others; it is among the servers returned. Raises
     StudioError if none could be reached. If a server is named, only that one is used.
     """
+    refuse_changed_mode(ws)
     if not isolated(ws):
         with connect(ws) as gateway:
             work(gateway, names)

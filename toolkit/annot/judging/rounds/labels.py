@@ -20,7 +20,7 @@ from annot.judging.exchange.sending import accounts_on
 from annot.judging.exchange.servers import PARTS
 from annot.labelstudio import studio_records
 from annot.labelstudio.gateway import Gateway
-from annot.labelstudio.studio_records import BY_ANOTHER, SKIPPED, Payload
+from annot.labelstudio.studio_records import BY_ANOTHER, DELETED, SKIPPED, Payload
 from annot.labelstudio.tasks import LABELS_SHOWN, facets_task, pair_key, reads
 from annot.store import people, projects
 from annot.store.facet_labels import FacetLabels, put_corrections, read_labels
@@ -106,7 +106,9 @@ class LabelsRound(collecting.Round):
         name = collected.project.assessor
         on_record = _LabelledPapers(ws)
         readings = [reading for reading in collected.readings if SKIPPED not in reading.flags]
-        answers = [reading for reading in readings if not any(flag.startswith(BY_ANOTHER) for flag in reading.flags)]
+        answers = [
+            reading for reading in readings if not any(flag.startswith((BY_ANOTHER, DELETED)) for flag in reading.flags)
+        ]
         notes = [*collected.notes]
         if foreign := len(readings) - len(answers):
             notes.append(f"{name}: ignored {counted(foreign, 'answer')} by another account")

@@ -379,7 +379,7 @@ def effect_appendix(study: Study) -> Iterator[Chapter]:
     effect = study.effect
     if not isinstance(effect, Undefined):
         title = "Effect of the assessor on the order of the runs"
-        yield Chapter("orders", title, effect_method(effect, study.words), tuple(orders(effect)))
+        yield Chapter("orders", title, effect_method(effect, study.words), tuple(orders(effect, study.words)))
 
 
 def effect_method(effect: AssessorEffect, words: StudyVocabulary) -> tuple[str, ...]:
@@ -394,7 +394,7 @@ def values_of_order(effect: AssessorEffect, words: StudyVocabulary) -> dict[str,
 
 def terminal(effect: AssessorEffect, words: StudyVocabulary) -> list[Table]:
     """Tables that `annot assessor-effect` prints."""
-    return [ranges(effect, words), *in_words(tuple(orders(effect)), words)]
+    return [ranges(effect, words), *in_words(tuple(orders(effect, words)), words)]
 
 
 def ranges(effect: AssessorEffect, words: StudyVocabulary = OF_PAPERS) -> Table:
@@ -430,13 +430,13 @@ def grading(name: str) -> str:
     return f"{name} grades" if name == FINAL else f"assessor {name}"
 
 
-def orders(effect: AssessorEffect) -> Iterator[Table]:
+def orders(effect: AssessorEffect, words: StudyVocabulary = OF_PAPERS) -> Iterator[Table]:
     """The runs in order under each grading, and each comparison of two gradings."""
     yield table(
         "orders",
         ranking_rows(effect),
         [
-            Column("Grades of", lambda row: row.name),
+            Column("Grades of", lambda row: words.said(row.name)),
             Column("Queries", lambda row: len(row.queries)),
             Column("Pairs", lambda row: row.n_pairs),
             Column("No grade", lambda row: row.n_ungraded),
