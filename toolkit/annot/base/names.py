@@ -65,12 +65,18 @@ def near(found: str, known: Iterable[str], *, others: str = "expected one of") -
     ('expected one of a, b, c', 'found 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 799,990 more')
     """
     names = list(known)
-    shown = (
-        names
-        if len(names) <= 2 * _SHOWN
-        else [*names[: _SHOWN - 1], f"{names[_SHOWN - 1]} and {len(names) - _SHOWN:,} more"]
-    )
-    return close_to(found, names) or f"{others} {', '.join(shown) or 'nothing'}"
+    shown = few(names, None if len(names) <= 2 * _SHOWN else _SHOWN)
+    return close_to(found, names) or f"{others} {shown or 'nothing'}"
+
+
+def few(names: Sequence[object], most: int | None) -> str:
+    """First names of a list, and how many there are more; `most` None takes all. In templates a filter.
+
+    >>> few(["d1", "d2", "d3"], 2)
+    'd1, d2 and 1 more'
+    """
+    rest = 0 if most is None else len(names) - most
+    return ", ".join(map(str, names[:most])) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def plain_heading(heading: str) -> str:

@@ -30,7 +30,7 @@ from markupsafe import Markup
 
 from annot import __version__
 from annot.base.errors import InputError
-from annot.base.names import counted, percent, verb, whole
+from annot.base.names import counted, few, percent, verb, whole
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Jinja2 environment of all templates: an undefined name is an error, XML and HTML are escaped, a study's file wins.
@@ -137,7 +137,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
         finalize=_harmless if markdown else None,
         bytecode_cache=_COMPILED,
     )
-    jinja.filters |= {"counted": counted, "whole": whole, "percent": percent, "verb": verb, "css": css_text}
+    jinja.filters |= {"counted": counted, "few": few, "whole": whole, "percent": percent, "verb": verb, "css": css_text}
     jinja.filters |= {"named": lambda name, words: words.name(name), "chosen": lambda value, words: words.choice(value)}
     jinja.globals["counted"] = counted
     return jinja

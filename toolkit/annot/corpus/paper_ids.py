@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from annot.base.array_files import distinct_rows, integers_of, mask_of, numbers, strings_of
 from annot.base.errors import InputError
 from annot.base.libraries import pc, pq, pyarrow
-from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, sha256_of
+from annot.base.names import OF_PAPERS, OF_TEXTS, StudyVocabulary, counted, few, sha256_of
 from annot.base.records import Query
 from annot.corpus.corpus_filters import Tally, hashes_of
 from annot.formats.cleaning import GLOBAL, IdentifiedRecord, folded_id, typed
@@ -189,8 +189,7 @@ def _unknown_ids_error(message: str, lines: UnknownIds, corpus: Path | None) -> 
 
 
 def _listed(lines: Sequence[int]) -> str:
-    several = [*dict.fromkeys(lines)]
-    return ", ".join(map(str, several[:SHOWN])) + (f" and {len(several) - SHOWN} more" if len(several) > SHOWN else "")
+    return few([*dict.fromkeys(lines)], SHOWN)
 
 
 def _notes_without_corpus(rows: RowsByFile) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annot.base.errors import InputError
-from annot.base.names import check_name, counted, verb
+from annot.base.names import check_name, counted, few, verb
 from annot.base.records import Decision, Judgement, first_judgements, grouped, nested
 from annot.base.stats.arrays import Array, Integers, Mask
 from annot.base.stats.inference import mean_interval, median_interval, share_of_counts
@@ -669,7 +669,7 @@ def group_agreement(
     unsettled = not_settled(members)
     if unsettled is not None:
         names = [query.query_id for query, counts in members if not_settled([(query, counts)])]
-        unsettled = Undefined(f"{unsettled.reason}, on {_first_names(names)}", unsettled.in_general)
+        unsettled = Undefined(f"{unsettled.reason}, on {few(names, SHOWN_NAMES)}", unsettled.in_general)
     return GroupAgreement(
         name=name,
         n_queries=len(queries),
@@ -824,9 +824,3 @@ def _effective_counts(shares: Sequence[PairShare]) -> tuple[list[float], list[fl
 
 def _numbers(values: Sequence[Value]) -> Array:
     return np.array([np.nan if isinstance(value, Undefined) else value for value in values])
-
-
-def _first_names(names: Sequence[str]) -> str:
-    """First few names, and the number of others."""
-    shown, others = names[:SHOWN_NAMES], len(names) - SHOWN_NAMES
-    return ", ".join(shown) + (f" and {others} more" if others > 0 else "")
