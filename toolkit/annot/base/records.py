@@ -151,6 +151,8 @@ Ranking = tuple[ScoredDoc, ...]
 
 CITED = "cited"
 """Arm of the papers that the query paper cites; it has no ranking and no quota."""
+CHANCE = "chance"
+"""Name under which rankings by chance are measured beside runs; no run has it."""
 MANUAL = "manual"
 """Arm of the candidates that a person found; it has no ranking."""
 GROWN = "new documents"
@@ -480,8 +482,13 @@ def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:
 
 def in_order(scored: Iterable[tuple[str, float]]) -> tuple[ScoredDoc, ...]:
     """Order the documents with all digits of their scores, best first: score descending, then `doc_id` ascending."""
+    documents = list(scored)
+    scores = [score for _, score in documents]
+    if all(map(gt, scores, scores[1:])):
+        # Most rankings come in their order, without ties.
+        return tuple(map(_scored_doc, documents))
     # Tuples compare faster than a key is made for each document, and become records faster than these are made.
-    falling = sorted([(-score, doc_id) for doc_id, score in scored])
+    falling = sorted([(-score, doc_id) for doc_id, score in documents])
     return tuple(map(_scored_doc, [(doc_id, -negated) for negated, doc_id in falling]))
 
 

@@ -9,7 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
+from itertools import groupby, repeat
+from operator import itemgetter, le
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -41,7 +42,11 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     rows = list(numbered(lines, faults))
     scored: dict[str, dict[str, float]] = {}
     tag: str | None = None
-    if (columns := _columns(rows, 6, faults)) and len({*columns[5]}) == 1 and (numbers := _scores(columns[4])):
+    if (
+        (columns := _columns([text for _, text in rows], 6, faults))
+        and len({*columns[5]}) == 1
+        and (numbers := _scores(columns[4]))
+    ):
         scored, tag = nested(zip(columns[0], columns[2], numbers, strict=True)), columns[5][0]
         if sum(map(len, scored.values())) < len(numbers):
             scored = {}
@@ -60,13 +65,17 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     return tag or "", rankings
 
 
-def _columns(lines: Iterable[tuple[int, str]], number: int, faults: Faults) -> list[list[str]]:
-    """Columns of numbered lines; none if a line has another number of them, there is no line, or there are faults."""
-    texts = [text for _, text in lines]
-    if faults.found or {len(text.split()) for text in texts} != {number}:
-        return []
+def _columns(texts: Sequence[str], number: int, faults: Faults) -> list[list[str]]:
+    """Columns of lines; none if a line has another number of them, there is no line, or there are faults."""
     # A list for each line is what takes Python's garbage collector long.
     cells = " ".join(texts).split()
+    if faults.found or not texts or len(cells) != number * len(texts):
+        return []
+    # In most files all white space is one space between two columns, which is quicker to see.
+    by_spaces = {*map(str.count, texts, repeat(" "))} == {number - 1}
+    only_spaces = len("".join(texts)) == len("".join(cells)) + (number - 1) * len(texts)
+    if not (by_spaces and only_spaces) and any(len(text.split()) != number for text in texts):
+        return []
     return [cells[place::number] for place in range(number)]
 
 
@@ -151,7 +160,9 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     """
     faults = Faults(name)
     rows = list(numbered(lines, faults))
-    if (columns := _columns(rows, len(QRELS_COLUMNS), faults)) and all(map(_is_grade, grades := {*columns[3]})):
+    if (columns := _columns([text for _, text in rows], len(QRELS_COLUMNS), faults)) and all(
+        map(_is_grade, grades := {*columns[3]})
+    ):
         number_of = {text: int(text) for text in grades}
         if len({*zip(columns[0], columns[2], strict=True)}) == len(rows):
             return tuple(map(Qrel, columns[0], columns[2], map(number_of.__getitem__, columns[3])))
@@ -414,25 +425,42 @@ def facet_in_name(file_name: str) -> str | None:
 
 
 def _trec(text: str, faults: Faults) -> SubmittedRun:
-    lines = list(numbered(text.splitlines(), faults))
-    head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
-    rows = [line for line in lines if not line[1].startswith("#")] if head else lines
-    numbers: Sequence[int] = [number for number, _ in rows]
-    columns: Sequence[Sequence[Any]] = _columns(rows, 6, faults)
+    texts, head = text.splitlines(), list[str]()
+    numbers: Sequence[int] = range(1, 1 + len(texts))
+    if "#" in text or text.startswith("\ufeff") or not all(map(str.strip, texts)):
+        lines = list(numbered(texts, faults))
+        head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
+        lines = [line for line in lines if not line[1].startswith("#")]
+        numbers, texts = [number for number, _ in lines], [line for _, line in lines]
+    columns: Sequence[Sequence[Any]] = _columns(texts, 6, faults)
     scores: Sequence[Any] = _scores(columns[4]) if columns else ()
     if not scores:
         # Something is wrong: each line is looked at.
-        read = [(number, *row, score_of(row[4], faults, line=number)) for number, row in run_columns(rows, faults)]
+        rows = run_columns(zip(numbers, texts, strict=True), faults)
+        read = [(number, *row, score_of(row[4], faults, line=number)) for number, row in rows]
         sound = zip(*[row for row in read if row[-1] is not None], strict=True)
         numbers, *columns, scores = list(sound) or [()] * 8
     query_ids, _, doc_ids, ranks, _, tags = columns
     if len({*tags}) > 1:
         faults.add(f"{len({*tags})} tags ({', '.join(sorted({*tags})[:3])}), expected one run per file")
     place_of = {rank: int(rank) for rank in {*ranks} if rank.isascii() and rank.isdigit() and len(rank) < 10}
-    places = map(place_of.get, ranks, numbers)
-    ranked = grouped(zip(query_ids, zip(places, map(ScoredDoc, doc_ids, scores), strict=True), strict=True))
-    documents = {name: tuple([doc for _, doc in sorted(docs, key=itemgetter(0))]) for name, docs in ranked.items()}
+    places = list(map(place_of.get, ranks, numbers))
+    docs = list(map(ScoredDoc, doc_ids, scores))
+    ranked: dict[str, tuple[list[int], list[ScoredDoc]]] = {}
+    end = 0
+    for query_id, same in groupby(query_ids):
+        start, end = end, end + sum(1 for _ in same)
+        of_query = ranked.setdefault(query_id, ([], []))
+        of_query[0].extend(places[start:end])
+        of_query[1].extend(docs[start:end])
+    documents = {query_id: tuple(_by_place(*of_query)) for query_id, of_query in ranked.items()}
     return SubmittedRun("trec", documents, _metadata("\n".join(head), faults))
+
+
+def _by_place(places: list[int], docs: list[ScoredDoc]) -> list[ScoredDoc]:
+    if all(map(le, places, places[1:])):
+        return docs
+    return [doc for _, doc in sorted(zip(places, docs, strict=True), key=itemgetter(0))]
 
 
 def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:
