@@ -52,6 +52,8 @@ def test_agreement_qrels_and_report_serve_the_study(ws: Workspace, annot: Run, t
     imported = annot("import", "--as", "judgements", write(tmp_path, rows_of_study()), "--json").data
     assert (imported["judgements"], imported["queries"], imported["added"]) == (29, 2, 29)
     assert imported["pairs_by_assessors"] == {"2": 7, "3": 5}
+    tried = annot("import", "--as", "judgements", tmp_path / "j.csv", "--dry-run")
+    assert "already in the study" not in tried.stdout, "a trial does not compare with the record"
     agreement = annot("agreement", "--json").data
     (method,) = (one for one in agreement["queries"] if one["facet"] == "method")
     # Five pairs alike and 0 against 1 on the sixth: 5 of 6.

@@ -93,7 +93,7 @@ def test_people_that_do_not_fit_are_faults() -> None:
     rows = [row(1, "q", assessor="Ann"), row(2, "q", assessor="a1")]
     assert faults_of(persons_of, columns_of(rows), {"Ann", "Eve", "Dan"}, known, same_person=None) == (
         "f: 2 names given with --adjudicator not found in any row",
-        "f: a1: an assessor in this study, an adjudicator by --adjudicator",
+        "f: a1: an assessor in this study, an adjudicator in the file; give a1 another name in the file's decisions",
         "f: a1 has two names in the file",
     )
 

@@ -181,11 +181,6 @@ def database(folder: Path) -> bytes:
 
 
 FILES: dict[str, tuple[str | bytes, str, str]] = {
-    "endnote.xml": (
-        HEAD + '<xml><records><record><database name="My.enl">My.enl</database><source-app>EndNote</source-app>',
-        "EndNote's XML",
-        "RefMan (RIS) Export",
-    ),
     "corpus.jsonl": (
         json.dumps({"id": "x", "title": "T", "paperAbstract": "One.", "outCitations": ["y"]}) + "\n",
         "the Open Research Corpus",
@@ -218,8 +213,6 @@ FILES: dict[str, tuple[str | bytes, str, str]] = {
     ),
     "citations.cgi": ("<1. >\nVN  - Ovid Technologies\nDB  - Embase\nUI  - 1\nTI  - A title\n", "Ovid's tagged", "RIS"),
     "pmid.txt": ("30668574\n30653526\n30640925\n", "a list of PubMed ids", "Save"),
-    "bepress.txt": ("%T A title\n%0 Journal Article\n%A Doe, J.\n%X A text.\n", "EndNote's tagged text", "EndNote"),
-    "endnote.enw": ("%0 Journal Article\n%A Doe, J.\n%T A title\n%X A text.\n", "EndNote's tagged text", "EndNote"),
     "books.mrc": (
         "00714cam a2200205 a 4500001001300000003000400013\x1e   89048230 /AC/r91\x1eDLC\x1e",
         "MARC 21",

@@ -217,7 +217,9 @@ def test_judged_documents_are_those_of_queries_without_pools() -> None:
     )
     assert released_files._judged(made, pooled=True) == {"q2": ["d2", "d3"]}
     assert released_files._judged(made, pooled=False) == {"q1": ["d1"], "q2": ["d2", "d3"]}
-    assert list(released_files._notes_on_topics(made)) == ["1 query paper without a type: `annot query choose` sets it"]
+    assert list(released_files._notes_on_topics(made)) == [
+        "1 query paper without a type: only `annot query choose` gives one"
+    ]
     made.queries = queries[1:]
     assert list(released_files._notes_on_topics(made)) == []
 

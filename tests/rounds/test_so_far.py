@@ -175,6 +175,13 @@ def test_no_page_holds_anything_of_others(judged: World, policy: str) -> None:
     assert shown == ({5} if policy == "shown" else {3}), "whoever may not see the grades does not see them here"
 
 
+@pytest.mark.parametrize("pseudonym", ["j2", "b", "h2"])
+def test_a_pseudonym_that_is_in_the_pages_markup_stops_no_page(judged: World, pseudonym: str) -> None:
+    with judged.ws.writing() as session:
+        people.put_assessors(session, [Assessor(pseudonym, "other@example.org", adjudicator=True)])
+    assert pages(judged, "a1").keys() == {"grades.html"}
+
+
 def test_a_template_that_names_others_is_refused_and_nothing_is_written(judged: World) -> None:
     own = judged.ws.root / "templates" / "so-far.html.j2"
     own.parent.mkdir(exist_ok=True)
@@ -185,7 +192,9 @@ def test_a_template_that_names_others_is_refused_and_nothing_is_written(judged: 
     assert not [*(judged.ws.cache / "people").glob("*")]
     judged.judge("a1", {judged.pairs[0]: 0})
     pulled, _ = exchange.pull_sent(judged.ws, advance=quietly)
-    assert any("not written" in note for note in pulled.notes), "the answers are in all the same"
+    assert any("not written" in note and "a1: line 1" in note for note in pulled.notes), (
+        "the answers are in all the same"
+    )
 
 
 def test_a_pseudonym_that_is_a_path_leads_nowhere(judged: World) -> None:

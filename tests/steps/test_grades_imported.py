@@ -154,11 +154,14 @@ def test_what_is_of_no_kind_is_refused_with_the_kinds_there_are(tmp_path: Path, 
     assert error.value.hint.startswith("name it with --as csfcube|judgements|grades|labelstudio|citations; papers are")
 
 
-@pytest.mark.parametrize(("name", "known"), [("abstracts-csfcube-preds.jsonl", True), ("notes.txt", False)])
+@pytest.mark.parametrize(
+    ("name", "known"), [("abstracts-csfcube-preds.jsonl", True), ("notes.txt", False), ("judgements.jsonl", False)]
+)
 def test_a_folder_is_a_release_by_the_names_of_its_files(tmp_path: Path, name: str, known: bool) -> None:
     (tmp_path / name).touch()
     if known:
         assert kind_of([tmp_path]) == "csfcube"
         return
-    with pytest.raises(InputError, match="unknown kind of file"):
+    with pytest.raises(InputError, match="unknown kind of file") as error:
         kind_of([tmp_path])
+    assert ("decisions.jsonl" in error.value.hint) is (name == "judgements.jsonl")

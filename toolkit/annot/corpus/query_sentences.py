@@ -275,7 +275,11 @@ def _persons_by_name(
         if main in members:
             persons[alias] = members[main]
             if settles and not members[main].adjudicator:
-                faults.add(f"{members[main].assessor}: an assessor in this study, an adjudicator by --adjudicator")
+                who = members[main].assessor
+                faults.add(
+                    f"{who}: an assessor in this study, an adjudicator in the file; give {who} another name in the "
+                    "file's decisions"
+                )
         elif main in persons:
             persons[alias] = persons[main]
         elif PSEUDONYM.fullmatch(alias):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from annot.base.names import counted
+
 
 class Facts(NamedTuple):
     """Facts on which the next step depends; the defaults are those of a new study."""
@@ -19,6 +21,8 @@ class Facts(NamedTuple):
     """Reason why the sentences of the corpus have to be labelled; empty if they are labelled."""
     sheet: bool = False
     """True if there is a sheet of sampled papers to rate."""
+    query: str = "query"
+    """Noun of the study for a query."""
     queries: int = 0
     pooled: int = 0
     """Queries that have a pool."""
@@ -288,8 +292,6 @@ WAY: tuple[Rule, ...] = (
 """Rules in the order of the work; the first that holds is the next step."""
 
 COUNTED = {
-    "queries": ("query", "queries"),
-    "batch": ("query", "queries"),
     "seats": ("more person", "more people"),
     "to_send": ("task", "tasks"),
     "missing": ("judgement", "judgements"),
@@ -326,7 +328,8 @@ def _words(facts: Facts) -> Mapping[str, str]:
         "domain": f" --domain {facts.domain}" if facts.domain else "",
         "part": f" {facts.untrue_part}" if facts.untrue_part else "",
         "documents": "papers" if facts.faceted else "documents",
-        "unpooled": _in_words("queries", facts.queries - facts.pooled),
+        "unpooled": counted(facts.queries - facts.pooled, facts.query),
+        "batch": counted(facts.batch, facts.query),
         "judges": _listed(facts.to_judge),
         "adjudicators": _listed(facts.to_settle),
         "leaver": next(iter(facts.leavers), ""),

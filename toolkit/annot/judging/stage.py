@@ -193,6 +193,7 @@ class Stage:
         pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         missing_people = max(0, self.ws.settings.judging.per_pair - len(self.judges))
         return facts._replace(
+            query=self.ws.vocabulary.query,
             queries=len(self.queries),
             pooled=len(pooled),
             to_pool=self._version_to_pool(),

@@ -166,7 +166,8 @@ def _pull_with_pages(ws: Workspace, pulled: collecting.PullResult, options: Roun
         try:
             write_pages(held, now=datetime.now().astimezone())
         except (AnnotError, OSError) as error:
-            notes.append(f"the pages of grades so far are not written: {error}")
+            faults = "; ".join(getattr(error, "faults", ()))
+            notes.append(f"the pages of grades so far are not written: {error}{faults and f' ({faults})'}")
     return replace(pulled, notes=tuple(notes))
 
 

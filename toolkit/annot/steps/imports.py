@@ -103,6 +103,8 @@ def kind_of(files: Sequence[Path], plugins: PluginNames = ()) -> str:
     if len(kinds) == 1:
         return kinds[0]
     hint = f"name it with --as {'|'.join((*added, *KINDS))}; papers are added with `annot corpus add`"
+    if (first / "judgements.jsonl").is_file():
+        hint = f"of a release, import {first}/judgements.jsonl and then {first}/decisions.jsonl, with --as judgements"
     raise InputError(f"{first}: unknown kind of file", hint=hint)
 
 

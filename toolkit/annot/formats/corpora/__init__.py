@@ -14,20 +14,20 @@ from annot.formats.corpora.bibtex import BIBTEX
 from annot.formats.corpora.datasets import ARXIV, CORD19, JOINED, OPENALEX, S2ORC, SEMANTIC_SCHOLAR
 from annot.formats.corpora.pieces import BrokenRecord, Format, Piece, has_json_texts, head_of, refuse_unread, unknown
 from annot.formats.corpora.tables import ANNOT, BEIR, CSV, IRDS, JSON, PARQUET, WORKBOOK
-from annot.formats.corpora.tagged import MEDLINE, RIS, WOS
-from annot.formats.corpora.xml_papers import ACL, PUBMED
+from annot.formats.corpora.tagged import MEDLINE, REFER, RIS, WOS
+from annot.formats.corpora.xml_papers import ACL, ENDNOTE, PUBMED
 from annot.formats.input_files import UTF_8, encoding_of
 
 FORMATS = {
     form.name: form
     for form in (
         *(CORD19, OPENALEX, S2ORC, SEMANTIC_SCHOLAR, ARXIV, BEIR, ANNOT, JSON),
-        *(PUBMED, ACL, PARQUET, WORKBOOK, WOS, RIS, MEDLINE, BIBTEX, CSV, IRDS),
+        *(PUBMED, ENDNOTE, ACL, PARQUET, WORKBOOK, WOS, RIS, MEDLINE, REFER, BIBTEX, CSV, IRDS),
     )
 }
 """The formats that people name, in the order in which they are listed."""
 _ALL = FORMATS | {JOINED.name: JOINED}
-_TEXTS = {form.name for form in (WOS, RIS, MEDLINE, BIBTEX, CSV, CORD19)}
+_TEXTS = {form.name for form in (WOS, RIS, MEDLINE, REFER, BIBTEX, CSV, CORD19)}
 """The text formats that may be in an encoding other than UTF-8."""
 
 

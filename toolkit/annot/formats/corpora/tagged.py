@@ -1,4 +1,5 @@
-"""Files of tagged lines, the lines of one record after those of another: RIS, PubMed's own format, Web of Science's.
+"""Files of tagged lines, the lines of one record after those of another: RIS, PubMed's own format, Web of Science's,
+and refer, which EndNote imports.
 
 RIS is the format of reference managers and databases (the specification of Reference Manager, 2001:
 https://web.archive.org/web/20110930172154/http://www.refman.com/support/risformat_intro.asp). What programs write
@@ -26,6 +27,13 @@ and a line that goes on begins with three spaces.
     TI A title that is longer than
        one line
     ER
+
+EndNote's import format (`.enw`, `.enl`) has the tags of refer (https://man7.org/linux/man-pages/man1/refer.1.html),
+with the kind of the work in `%0`, the abstract in `%X` and the DOI in `%R`. A blank line is between two records.
+
+    %0 Journal Article
+    %T A title
+    %D 1999
 """
 
 from __future__ import annotations
@@ -341,4 +349,44 @@ WOS = tagged(
     ),
     paper=_wos_paper,
     matches=lambda head: _WOS_IN_BYTES.match(head.start),
+)
+
+_REFER_IN_BYTES = re.compile(rb"\s*%[0A-Z] \S(?=.*\n%[A-Z] )", re.DOTALL)
+_REFER_READ = {f"%{name}" for name in "TXDRUMFGW8~"}
+
+
+def _refer_values(block: list[str]) -> Values:
+    """The values of the tags that are read, each on one line."""
+    values = _lines_of(
+        block, lambda line: line[:2] if line[:1] == "%" and line[2:3] in " \n" else None, read=_REFER_READ, sign=" "
+    )
+    return {tag: [" ".join(filter(None, lines)) for lines in several] for tag, several in values.items()}
+
+
+def _refer_paper(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The accession number is that of the database which the record is from."""
+    database, number = (" ".join(record.get(tag, ())) for tag in ("%~", "%M"))
+    is_pmid = number.isdecimal() and _PMID_OF_DATABASE["AN"].search(f"{database} {_text(record, ('%W',))}")
+    return {
+        "title": _text(record, ("%T",)) or None,
+        "abstract": " ".join(_texts(record, ("%X",))) or None,
+        "year": year_in(date for tag in ("%D", "%8") for date in record.get(tag, ())),
+        "doi": _text(record, ("%R",)) or _matched({"UR": record.get("%U", [])}, _DOIS) or None,
+        "pmid": number if is_pmid else None,
+        "key": _text(record, ("%F", "%M")) or None,
+        "language": _text(record, ("%G",)) or None,
+    }
+
+
+REFER = tagged(
+    "refer",
+    records=partial(
+        tagged_records,
+        begins=lambda line, block: line[:3] in ("%0 ", "%T ") and not (block and block[-1].strip()),
+        ends=lambda _: False,
+        values=_refer_values,
+        example="%0 Journal Article",
+    ),
+    paper=_refer_paper,
+    matches=lambda head: not head.record and _REFER_IN_BYTES.match(head.start),
 )

@@ -1,4 +1,4 @@
-"""The one reader of XML, and papers in the XML of PubMed and of the ACL Anthology."""
+"""The one reader of XML, and papers in the XML of PubMed, of EndNote and of the ACL Anthology."""
 
 from __future__ import annotations
 
@@ -141,13 +141,14 @@ def refuse_entities(file: IO[bytes], name: str) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Papers in XML: PubMed's and the ACL Anthology's.
+# Papers in XML: PubMed's, EndNote's and the ACL Anthology's.
 #
 # PubMed's is read as its search, E-utilities' `efetch` and the yearly baseline give it: articles and books
 # (https://dtd.nlm.nih.gov/ncbi/pubmed/doc/out/190101/).
 #
 # Its abstracts keep their sections, with the heading and NLM's category of each. The Anthology has one file a
-# collection (https://github.com/acl-org/acl-anthology, `data/xml`).
+# collection (https://github.com/acl-org/acl-anthology, `data/xml`). EndNote's XML has no page of its own; it is read as
+# EndNote, Zotero and Mendeley write it. EndNote puts the text of each field into elements `style`.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -256,6 +257,46 @@ def _cited(record: Element, data: Element) -> Iterator[tuple[tuple[str, str], ..
 
 PUBMED = Format(
     "pubmed", records=records, cut=whole_file_piece, matches=lambda head: _ROOT.search(head.start), bibliographic=True
+)
+
+
+_ENDNOTE_FIELDS = {
+    "title": "titles/title",
+    "abstract": "abstract",
+    "doi": "electronic-resource-num",
+    "language": "language",
+    "key": "rec-number",
+}
+_RAISED = {"superscript": "sup", "subscript": "sub"}
+
+
+def endnote_records(piece: Piece) -> Records:
+    """The records of the file, whatever they are of."""
+    for number, record in enumerate(xml_records(Path(piece.path), depth=2), start=1):
+        yield number, record if isinstance(record, BrokenRecord) else _endnote_paper(record[0])
+
+
+def _endnote_paper(record: Element) -> dict[str, Any]:
+    """The accession number is that of the database which the record is from."""
+    for style in record.iter("style"):
+        style.tag = _RAISED.get(style.get("face", ""), "style")
+    database = _text(record.find("remote-database-name"))
+    number = _text(record.find("accession-num"))
+    dates = (_text(record.find(path)) for path in ("dates/year", "dates/pub-dates/date"))
+    return {field: _text(record.find(path)) or None for field, path in _ENDNOTE_FIELDS.items()} | {
+        "year": year_in(dates),
+        "pmid": number if number.isdecimal() and _MEDLINE_NAMES.search(database) else None,
+    }
+
+
+_MEDLINE_NAMES = re.compile("pubmed|medline", re.IGNORECASE)
+_ENDNOTE_ROOT = re.compile(PROLOG + rb"<xml>\s*<records>\s*<record>", re.DOTALL)
+ENDNOTE = Format(
+    "endnote",
+    records=endnote_records,
+    cut=whole_file_piece,
+    matches=lambda head: _ENDNOTE_ROOT.match(head.start),
+    bibliographic=True,
 )
 
 

@@ -243,7 +243,7 @@ def _notes_on_topics(study: Snapshot) -> Iterator[str]:
     """Notes on papers without a type, and on fields of topics that are left out: they may not be public."""
     untyped = {query.topic_id for query in study.queries if query.paper_type is None} - study.texts.keys()
     if untyped:
-        yield f"{counted(len(untyped), 'query paper')} without a type: `annot query choose` sets it"
+        yield f"{counted(len(untyped), 'query paper')} without a type: only `annot query choose` gives one"
     if fields := sorted({name for topic in study.texts.values() for name in topic.fields}):
         yield f"other fields of topics are not released: {', '.join(fields)}"
 
