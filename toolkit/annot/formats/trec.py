@@ -425,13 +425,7 @@ def facet_in_name(file_name: str) -> str | None:
 
 
 def _trec(text: str, faults: Faults) -> SubmittedRun:
-    texts, head = text.splitlines(), list[str]()
-    numbers: Sequence[int] = range(1, 1 + len(texts))
-    if "#" in text or text.startswith("\ufeff") or not all(map(str.strip, texts)):
-        lines = list(numbered(texts, faults))
-        head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
-        lines = [line for line in lines if not line[1].startswith("#")]
-        numbers, texts = [number for number, _ in lines], [line for _, line in lines]
+    numbers, texts, head = _parted(text, faults)
     columns: Sequence[Sequence[Any]] = _columns(texts, 6, faults)
     scores: Sequence[Any] = _scores(columns[4]) if columns else ()
     if not scores:
@@ -445,7 +439,25 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
         faults.add(f"{len({*tags})} tags ({', '.join(sorted({*tags})[:3])}), expected one run per file")
     place_of = {rank: int(rank) for rank in {*ranks} if rank.isascii() and rank.isdigit() and len(rank) < 10}
     places = list(map(place_of.get, ranks, numbers))
-    docs = list(map(ScoredDoc, doc_ids, scores))
+    documents = _by_query(query_ids, places, list(map(ScoredDoc, doc_ids, scores)))
+    return SubmittedRun("trec", documents, _metadata("\n".join(head), faults))
+
+
+def _parted(text: str, faults: Faults) -> tuple[Sequence[int], list[str], list[str]]:
+    """Numbers and texts of the lines of a run, without blank ones, and the lines of its head."""
+    lines = text.splitlines()
+    if "#" not in text and text[:1] != "\ufeff" and all(map(str.strip, lines)):
+        return range(1, 1 + len(lines)), lines, []
+    rows = list(numbered(lines, faults))
+    head = [re.sub("^# ?", "", line) for _, line in rows if line.startswith("#")]
+    rows = [row for row in rows if not row[1].startswith("#")]
+    return [number for number, _ in rows], [line for _, line in rows], head
+
+
+def _by_query(
+    query_ids: Iterable[str], places: Sequence[int], docs: Sequence[ScoredDoc]
+) -> dict[str, tuple[ScoredDoc, ...]]:
+    """Documents of each query by their places. query_ids: most lines of a query come together."""
     ranked: dict[str, tuple[list[int], list[ScoredDoc]]] = {}
     end = 0
     for query_id, same in groupby(query_ids):
@@ -453,8 +465,7 @@ def _trec(text: str, faults: Faults) -> SubmittedRun:
         of_query = ranked.setdefault(query_id, ([], []))
         of_query[0].extend(places[start:end])
         of_query[1].extend(docs[start:end])
-    documents = {query_id: tuple(_by_place(*of_query)) for query_id, of_query in ranked.items()}
-    return SubmittedRun("trec", documents, _metadata("\n".join(head), faults))
+    return {query_id: tuple(_by_place(*of_query)) for query_id, of_query in ranked.items()}
 
 
 def _by_place(places: list[int], docs: list[ScoredDoc]) -> list[ScoredDoc]:

@@ -65,25 +65,31 @@ def counted_outcome(session: Session, settings: Settings, *, whole: bool) -> tup
     noted = read_returned(session) or read_accepted(session) or withdrawn_ids(session) or texts_of(session)
     if whole or noted or (drawn and drawn.vacant) or last_outcome(session, settings):
         return NO_PLAIN_PAIRS, outcome_of(session, settings)
-    settled, given = ADJUDICATIONS.current(session), count_by_assessor(session)
+    settled = ADJUDICATIONS.current(session)
     ruled, per_pair = {ruling.record.pair for ruling in settled}, (drawn and drawn.per_pair) or 0
+    plain, plan, judgements = _told_apart(session, per_pair=per_pair, ruled=ruled)
+    return plain, outcome_from(plan, judgements, settled, (), asked=settings.adjudication.asked, drawn=drawn)
+
+
+def _told_apart(
+    session: Session, *, per_pair: int, ruled: Collection[Pair]
+) -> tuple[PlainPairs, tuple[Assignment, ...], tuple[Judgement, ...]]:
+    """The plain pairs, and the rows of the others. ruled: pairs with an adjudicator's answer."""
+    given = count_by_assessor(session)
+    counts = None if ruled else count_plain_pairs(session, planned=given.total())
+    if counts and counts.fewest >= per_pair:
+        read = partial(plain_pairs, session, all_are=True)
+        return PlainPairs(counts.pairs, counts.disputed, given, counts.most, read), (), ()
+    rows = [row for row in plain_pairs(session) if row[2] >= per_pair and row[:2] not in ruled]
+    grades, sizes = _grades(rows), [row[2] for row in rows]
     plan: tuple[Assignment, ...] = ()
     judgements: tuple[Judgement, ...] = ()
-    counts = None if settled else count_plain_pairs(session, planned=given.total())
-    if counts and counts.fewest >= per_pair:
-        plain = PlainPairs(
-            counts.pairs, counts.disputed, given, counts.most, partial(plain_pairs, session, all_are=True)
-        )
-    else:
-        rows = [row for row in plain_pairs(session) if row[2] >= per_pair and row[:2] not in ruled]
-        grades, sizes = _grades(rows), [row[2] for row in rows]
-        if max(given.total(), count_judgements(session)) > sum(sizes):
-            plan = _rows_of_others(read_assignments(session), grades)
-            judgements = _rows_of_others(JUDGEMENTS.records(session), grades)
-        given.subtract(row.assessor for row in plan)
-        disputed = sum(grade is None for grade in grades.values())
-        plain = PlainPairs(len(rows), disputed, +given, max(sizes, default=0), lambda: rows)
-    return plain, outcome_from(plan, judgements, settled, (), asked=settings.adjudication.asked, drawn=drawn)
+    if max(given.total(), count_judgements(session)) > sum(sizes):
+        plan = _rows_of_others(read_assignments(session), grades)
+        judgements = _rows_of_others(JUDGEMENTS.records(session), grades)
+    elsewhere = Counter(row.assessor for row in plan)
+    disputed = sum(grade is None for grade in grades.values())
+    return PlainPairs(len(rows), disputed, given - elsewhere, max(sizes, default=0), lambda: rows), plan, judgements
 
 
 def _grades(rows: Iterable[PlainPair]) -> dict[Pair, int | None]:
