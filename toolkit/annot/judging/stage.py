@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from annot.base.names import counted
 from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Rule, next_step, rule_of
 from annot.judging.withdrawn import tasks_to_withdraw
@@ -268,8 +269,13 @@ class Stage:
 
     def _with_training(self, facts: Facts) -> Facts:
         """People in training, among those who have nothing to judge yet."""
-        if not trials.read_gold(self.session):
+        gold_pairs = trials.read_gold(self.session)
+        if not gold_pairs:
             return facts
+        from annot.judging.trial_answers import NO_REASONS
+
+        bare = sum(gold.why.strip() in NO_REASONS for gold in gold_pairs)
+        unexplained = f"; first give {counted(bare, 'pair')} a reason in training/gold.tsv" if bare else ""
         assigned = _pairs_of(trials.read_assignments(self.session, TRAIN))
         sent = {name: {question.pair for question in questions} for name, questions in self._tasks(TRAIN).items()}
         answers = (answer.record for answer in trials.read_answers(self.session, TRAIN))
@@ -286,7 +292,7 @@ class Stage:
                 training.append(name)
             elif still_open or not questions or to_have - questions - gone or answered - shown - gone:
                 to_train.append(name)
-        return facts._replace(to_train=tuple(to_train), training=tuple(training))
+        return facts._replace(to_train=tuple(to_train), training=tuple(training), unexplained=unexplained)
 
     def _with_judging(self, facts: Facts) -> Facts:
         """Tasks of judging to send, and open tasks by person."""
