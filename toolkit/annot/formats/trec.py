@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +43,9 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     scored: dict[str, dict[str, float]] = {}
     tag: str | None = None
     if (columns := _columns(rows, 6, faults)) and len({*columns[5]}) == 1 and (numbers := _scores(columns[4])):
-        scored, tag = nested(zip(columns[0], columns[2], numbers, strict=True)), columns[5][0]
+        # A document is the same text for all queries and runs: less memory, and found faster in what follows.
+        doc_ids = map(sys.intern, columns[2])
+        scored, tag = nested(zip(columns[0], doc_ids, numbers, strict=True)), columns[5][0]
         if sum(map(len, scored.values())) < len(numbers):
             scored = {}
     # If something is wrong, each line is looked at.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
-from operator import gt
+from operator import gt, itemgetter
 from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
@@ -503,16 +503,19 @@ class QueryMeasures:
     def of(
         cls, query_id: str, values: Values, docs: Sequence[ScoredDoc], pooled: set[str], relevant: int, **more: Any
     ) -> Self:
-        """Measures of a ranked list, with numbers of its documents. pooled: the documents that count as judged."""
-        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in pooled for doc in docs[:20]]
+        """Measures of a list that has no document twice, with numbers of its documents.
+
+        pooled: the documents that count as judged.
+        """
+        missing, top = pooled.difference(map(itemgetter(0), docs)), [doc.doc_id in pooled for doc in docs[:20]]
         return cls(
             query_id=query_id,
             values=values,
             submitted=len(docs),
             relevant=relevant,
-            unjudged=len(submitted - pooled),
+            unjudged=len(docs) - len(pooled) + len(missing),
             judged_at_20=sum(top) / len(top) if top else 0.0,
-            missing=tuple(sorted(pooled - submitted)),
+            missing=tuple(sorted(missing)),
             **more,
         )
 
@@ -582,9 +585,8 @@ def check_run(run: Run) -> None:
         ids, scores = zip(*docs, strict=True) if docs else ((), ())
         if len({*ids}) < len(docs):
             faults.append(f"{query_id}: {counted(len(docs) - len({*ids}), 'document')} ranked twice, expected once")
-        rises = list(map(gt, scores[1:], scores))
-        if any(rises):
-            rising = 1 + rises.index(True)
+        if any(map(gt, scores[1:], scores)):
+            rising = 1 + list(map(gt, scores[1:], scores)).index(True)
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
         raise InputError(
