@@ -499,7 +499,7 @@ def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
     Scores tie if they are equal in single precision; ties go by `doc_id` descending (`form_res_rels.c`).
     """
     documents = list(scored)
-    scores = single_precision([doc.score for doc in documents])
+    scores = single_precision(map(itemgetter(1), documents))
     if all(map(gt, scores, scores[1:])):
         # Most runs come in their order, without ties.
         return tuple(documents)
