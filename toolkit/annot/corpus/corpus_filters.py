@@ -465,7 +465,7 @@ def shingles(sentences: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     first = bounds[:-1][bounds[:-1] < len(data)]
     begins[first] |= inside[first]
     starts = np.flatnonzero(begins)
-    lists = sentences.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+    lists = numbers(sentences.value_lengths()).astype(np.int64)
     in_sentence = np.diff(np.searchsorted(starts, bounds))
     paper = np.repeat(np.repeat(np.arange(len(sentences)), lists), in_sentence)
     words = _word_hashes(letters, starts)

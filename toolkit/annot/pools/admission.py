@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
+from annot.base.array_files import integers_of, truths
 from annot.base.errors import InputError
 from annot.base.libraries import pyarrow
 from annot.base.names import sha256_of
@@ -74,7 +75,7 @@ def sketches_of(group: RowGroups) -> corpus_filters.Sketches:
     titles = np.array(list(map(corpus_filters.title_mark, table.column("title").to_pylist())), np.uint64)
     passage = np.zeros(len(titles), np.bool_)
     if papers.PART_OF in table.column_names:
-        passage = table.column(papers.PART_OF).is_valid().to_numpy()
+        passage = truths(table.column(papers.PART_OF).is_valid())
     return corpus_filters.Sketches(
         titles, np.concatenate([np.zeros((0, corpus_filters.BANDS), np.uint64), *parts]), passage
     )
@@ -84,7 +85,7 @@ def shingles_of(rows: tuple[RowGroups, NDArray[np.int64]]) -> list[NDArray[np.ui
     """The different shingles of some rows of a group."""
     group, places = rows
     batches = papers.read_columns([group], ["sentences"])
-    chosen = pyarrow.Table.from_batches(batches).take(places).column(0).combine_chunks()
+    chosen = pyarrow.Table.from_batches(batches).take(integers_of(places)).column(0).combine_chunks()
     hashes, bounds = corpus_filters.shingles(chosen)
     return [np.unique(hashes[bounds[place] : bounds[place + 1]]) for place in range(len(places))]
 
