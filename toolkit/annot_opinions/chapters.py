@@ -32,7 +32,7 @@ FIGURES = {
 
 
 def body(study: Study) -> Iterator[Chapter]:
-    """The first sentences, and a table with a row for each opinion."""
+    """Opening sentences, and a table with a row for each opinion."""
     if reported := reported_opinions(study):
         yield Chapter(
             "opinions",

@@ -125,7 +125,7 @@ def agreements(
 
 
 def behind_people(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
-    """Lead of the opinion's agreement with the assessors of a pair over theirs with each other; below 0 if it is worse.
+    """The opinion's agreement with the assessors of a pair, minus theirs with each other; below 0 if it is worse.
 
     On the pairs with two assessors and an opinion. The interval is the jackknife's over whole topics.
     """
@@ -241,7 +241,7 @@ ALONE = Undefined(
 
 @dataclass(frozen=True, slots=True)
 class AgainstOne:
-    """Comparison of the model with one person."""
+    """Comparison of a model with one person."""
 
     assessor: str
     n_pairs: int
@@ -522,7 +522,7 @@ def worth(
 
 
 def verdict_of(figures: Worth) -> OpinionVerdict:
-    """First verdict whose rule holds."""
+    """First verdict whose rule applies."""
     favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
     if figures.without_grade:
         return OpinionVerdict.DOES_NOT_JUDGE
@@ -542,7 +542,7 @@ def verdict_of(figures: Worth) -> OpinionVerdict:
 
 
 def _above(estimate: Estimate) -> bool:
-    """True if it is shown to be above 0; without an interval, if its value is."""
+    """True if the interval is above 0; without an interval, if the value is."""
     low = estimate.interval.low if isinstance(estimate.interval, Interval) else estimate.value
     return not isinstance(low, Undefined) and low > 0
 

@@ -38,7 +38,7 @@ _WHY: dict[What, str] = {
 
 
 def is_early(ws: Workspace, session: Session, what: What) -> bool:
-    """True if it is too early to ask a model, or to show its opinion.
+    """True if it is too early to ask a model or to show its opinion.
 
     A model may be asked once pairs were sent, or judged elsewhere; its opinion may be shown once every planned pair is
     settled.
@@ -251,7 +251,7 @@ class OpinionStatus:
 
 
 def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> OpinionStatus:
-    """The figures of one opinion."""
+    """Figures of one opinion."""
     record, calls, settings = opinion.asked, opinion.calls, ws.settings.opinions.get(opinion.asked.name)
     planned = _planned_pairs(session) - {*record.examples}
     current_pairs, other_pairs = ({call.pair for call in part} for part in (opinion.settled, opinion.set_aside))

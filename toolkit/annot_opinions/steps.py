@@ -200,7 +200,7 @@ def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) ->
 
 
 class _Prepared:
-    """Facts known before the first request. questions: those that are not answered yet. longest: tokens of an answer,
+    """Facts known before the first request. questions: those without an answer. longest: tokens of an answer,
     at most. early: the reason for asking before people have judged, if it is to go on record."""
 
     def __init__(self, ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> None:
@@ -246,7 +246,7 @@ class _Prepared:
 
 
 def _staying(rows: Iterable[Any], gone: Collection[str]) -> list[Any]:
-    """The rows of query, document and more whose documents were not withdrawn."""
+    """Rows that begin with query and document, without those of withdrawn documents."""
     return [row for row in rows if row[1] not in gone]
 
 
@@ -306,21 +306,21 @@ def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
 
 
 def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
-    """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
+    """First gold pairs of each facet, taken from the grades in turn. Raises InputError if there are too few."""
     examples: list[Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
             sorted((pair for pair in gold if facets[pair.query_id] == facet), key=attrgetter("grade", "position")),
             key=attrgetter("grade"),
         )
-        rows = zip_longest(*[list(own) for _, own in by_grade])
-        own = [example for row in rows for example in row if example is not None]
-        if len(own) < count:
+        rows = zip_longest(*[list(pairs) for _, pairs in by_grade])
+        spread = [example for row in rows for example in row if example is not None]
+        if len(spread) < count:
             raise InputError(
-                f"facet {facet}: {counted(len(own), 'gold pair')}, but the prompt is to show {count} examples",
+                f"facet {facet}: {counted(len(spread), 'gold pair')}, but the prompt is to show {count} examples",
                 hint="add gold pairs with `annot train gold`, or set a smaller number of examples in annot.toml",
             )
-        examples += own[:count]
+        examples += spread[:count]
     return examples
 
 
@@ -355,7 +355,7 @@ def _check_prompts(name: str, before: AskedModel, around: Mapping[str, Display],
 
 
 def _alone(ws: Workspace, name: str) -> AbstractContextManager[None]:
-    """Only one program at a time asks under one name. Other commands can still run, and people can judge."""
+    """Hold the opinion, so that only one program at a time asks under its name; other commands can still run."""
     lock, busy = ws.inside(ws.cache / "opinions", f"{name}.lock"), f"another `annot opinion ask {name}` is at work"
     return held_alone(lock, busy=busy, hint="wait until it ends; both would pay")
 
@@ -488,7 +488,7 @@ def tables(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> tuple[
 
 
 def describe(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> str:
-    """The sentences, then the tables, then how they were made."""
+    """Text of the report: the sentences, the tables, and the method."""
     paragraphs, method = section.paragraphs_of(found), section.method(found, words)
     first, last = ("\n".join(map(wrapped, sentences)) for sentences in (paragraphs, method))
     return "\n\n".join([first, *map(table_text, tables(found, words)), last])

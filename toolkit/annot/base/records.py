@@ -235,7 +235,7 @@ class Pool:
     @property
     def of_corpus(self) -> str | None:
         """Version of the corpus that all methods have drawn from last; None for the first."""
-        return next((one.corpus for one in reversed(self.additions) if one.method == GROWN), self.corpus)
+        return next((addition.corpus for addition in reversed(self.additions) if addition.method == GROWN), self.corpus)
 
     @property
     def corpora(self) -> dict[str, str | None]:

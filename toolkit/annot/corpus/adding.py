@@ -191,14 +191,14 @@ class _OfFile:
         if not self.reasons:
             lines = self.format not in FORMATS or FORMATS[self.format].records is json_records
             return [f"{name}: {'the file is empty, or has only blank lines' if lines else f'found no {noun}'}"]
-        several = self.reasons.most_common()
+        counted_reasons = self.reasons.most_common()
         faults = [
             self.first.get(reason, f"{name}: {reason}")
             if count == 1
             else f"{name}: {reason} in each of {count:,} records; the first: {self.first.get(reason, reason)}"
-            for reason, count in several[:_REASONS]
+            for reason, count in counted_reasons[:_REASONS]
         ]
-        n_more = len(several) - _REASONS
+        n_more = len(counted_reasons) - _REASONS
         return faults if n_more < 1 else [*faults, f"{name}: {counted(n_more, 'other reason')}"]
 
 
@@ -580,13 +580,13 @@ def read_lot(
     with aside, writer or nullcontext():
         source = _papers(reading, rejected, settings)
         while batch := list(islice(source, AT_ONCE)):
-            some, known, several = zip(*batch, strict=True)
+            papers, known, changes = zip(*batch, strict=True)
             aside.add(known)
-            sentences.update(sentence for paper in some for sentence in {*paper.sentences})
-            notes |= {place: facts for facts, place in zip(several, positions, strict=False) if facts is not None}
-            parts.append(marks_of(some, settings.corpus, [record and record.ids for record in known], works=works))
+            sentences.update(sentence for paper in papers for sentence in {*paper.sentences})
+            notes |= {place: facts for facts, place in zip(changes, positions, strict=False) if facts is not None}
+            parts.append(marks_of(papers, settings.corpus, [record and record.ids for record in known], works=works))
             if writer:
-                for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
+                for paper, reason in zip(papers, parts[-1].reason.tolist(), strict=True):
                     if reason == KEPT:
                         writer.add(paper)
     path, marks = writer.path if writer else None, joined(parts)
@@ -628,7 +628,7 @@ def _papers(
                 if form.bibliographic and fields.keys().isdisjoint(IDS):
                     known = identified(fields, settings.corpus.ids)
                     fields = known.record
-                came, (fields, changes) = fields, readable(fields, published=form.published)
+                original, (fields, changes) = fields, readable(fields, published=form.published)
                 fields, headings = sections.applied(fields)
                 paper = document_of_record(fields, labels.names, noted=noted, language=settings.collection.language)
             except InputError as error:
@@ -639,11 +639,11 @@ def _papers(
             if changed := changes(paper):
                 cleaned = kinds(changed), changed if written < MOST else None
                 written += 1
-            for noun, value in (*noted, *came.get("noted", ())):
+            for noun, value in (*noted, *original.get("noted", ())):
                 read.note(place, noun, value)
             read.read += 1
             read.without_abstract += not any(sentence.strip() for sentence in paper.sentences)
             read.without_year += paper.year is None
             read.without_id += known is not None and known.made
-            facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(came, paper))
+            facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(original, paper))
             yield paper, known, facts if any(facts) else None

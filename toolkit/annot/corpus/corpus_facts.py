@@ -278,7 +278,7 @@ class RecordCorrections:
             self._met |= self._recorded.keys() & set(paper_ids.to_pylist())
 
     def put_on_record(self, *, dry_run: bool) -> CorrectionSummary:
-        """Note down the texts, and take labels and sentences of queries along; the corpus is as it was."""
+        """Put the corrected texts on record, and move labels and sentences of queries; the corpus is not written."""
         if self._why is None or not (self.tables or self._met):
             return CorrectionSummary()
         new = {paper.paper_id: paper for table in self.tables for paper in papers.papers_in(table.to_batches())}

@@ -454,12 +454,12 @@ def cleaned(
         used |= ways(title)
     if not used and not notices:
         return None
-    came: dict[str, Any] = {"title": title} if title != paper.title else {}
-    after: dict[str, Any] = {"title": paper.title} if came else {}
+    before: dict[str, Any] = {"title": title} if title != paper.title else {}
+    after: dict[str, Any] = {"title": paper.title} if before else {}
     if changed:
-        came["abstract"], after["abstract"] = abstract, sentences
+        before["abstract"], after["abstract"] = abstract, sentences
     rules = dict.fromkeys(rule for rule, _ in notices)
-    return CleanedPaper(paper.paper_id, (*(way.value for way in Way if way in used), *rules), came, after, notices)
+    return CleanedPaper(paper.paper_id, (*(way.value for way in Way if way in used), *rules), before, after, notices)
 
 
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"

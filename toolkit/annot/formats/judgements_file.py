@@ -271,7 +271,7 @@ def _judgements_of(
             faults.add(problem, line=lines[place])
     times = columns.pop("time")
     moments, took = ([time and time[part] for time in times] for part in (0, 1))
-    columns["seconds"] = [read if own is None else own for own, read in zip(columns["seconds"], took, strict=True)]
+    columns["seconds"] = [read if raw is None else raw for raw, read in zip(columns["seconds"], took, strict=True)]
     judgements = judgement_columns(line=lines, row=rows, judged_at=moments, **columns)
     return chosen_rows(judgements, [place not in wrong for place in range(len(lines))]) if wrong else judgements
 

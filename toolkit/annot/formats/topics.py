@@ -76,8 +76,8 @@ def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicF
     fields = _fields(named, dict.fromkeys(name for record in read for name in record.more))
     for noun, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
         if read and name not in fields:
-            among = f" among {', '.join(named)}" if named else ""
-            faults.add(f"found no {noun}{among}; expected one of {', '.join(names)}", line=read[0].line)
+            fields_read = f" among {', '.join(named)}" if named else ""
+            faults.add(f"found no {noun}{fields_read}; expected one of {', '.join(names)}", line=read[0].line)
     topics: dict[str, tuple[int, Topic]] = {}
     for record in read if {"topic_id", "title"} <= fields.keys() else ():
         if topic := _topic(record, fields, faults):

@@ -263,9 +263,9 @@ WAY: tuple[Rule, ...] = (
         "annot plan{grow}",
         "{batch} without a plan; annot query remove removes one",
     ),
-    # What is not as the record has it, before anything is made of it.
+    # Differences from the record, before anything is made of it.
     Rule(lambda f: f.untrue, "annot check{part}", "{untrue}; there is no release until that is mended"),
-    # What follows from the grades.
+    # Products of the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
     Rule(lambda f: f.old_runs, "annot run {old_runs}", "missing, or made before the pools or the corpus changed"),

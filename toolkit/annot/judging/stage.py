@@ -43,7 +43,7 @@ PRODUCTS = {
 def next_of(ws: Workspace) -> Rule:
     """The next step of the study."""
     with ws.opened() as study, study.store() as store:
-        # What is found of the files is remembered by their dates.
+        # Findings about files are remembered by the files' dates.
         store.settle()
         with study.reading() as session:
             return next_step(Stage(session, study).facts())
@@ -188,7 +188,7 @@ class Stage:
 
     def _with_plan(self, facts: Facts) -> Facts:
         """Facts about the queries, their pools, and the plan."""
-        outcome, here = self.outcome, not self.elsewhere
+        outcome, judged_here = self.outcome, not self.elsewhere
         planned = {query_id for query_id, _ in self.planned}
         pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
         missing_people = max(0, self.ws.settings.judging.per_pair - len(self.judges))
@@ -197,11 +197,11 @@ class Stage:
             queries=len(self.queries),
             pooled=len(pooled),
             to_pool=self._version_to_pool(),
-            seats=missing_people if here and not planned else 0,
+            seats=missing_people if judged_here and not planned else 0,
             planned=len(self.planned),
-            unpooled_plan=self._unpooled_plan() if here else 0,
-            growing=sum(1 for _ in self._growing(planned)) if here else 0,
-            undrawn=len(self._undrawn(planned)) if here else 0,
+            unpooled_plan=self._unpooled_plan() if judged_here else 0,
+            growing=sum(1 for _ in self._growing(planned)) if judged_here else 0,
+            undrawn=len(self._undrawn(planned)) if judged_here else 0,
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(pooled - planned),
         )
@@ -455,8 +455,8 @@ class Stage:
         from annot.formats.trec import topics_file, write_qrels
         from annot.study.snapshot import DECISIONS_FILE
 
-        beside = (DECISIONS_FILE, topics_file(read_topics(self.session)))
-        files = (self.ws.qrels, *(self.ws.exports / name for name in beside))
+        other_names = (DECISIONS_FILE, topics_file(read_topics(self.session)))
+        files = (self.ws.qrels, *(self.ws.exports / name for name in other_names))
         if not all(file.is_file() for file in files):
             return False
         return self.ws.qrels.read_text(encoding="utf-8") == write_qrels((*self.plain.qrels, *self.outcome.qrels))

@@ -244,7 +244,7 @@ def seen_from_outside(
         return
     trusted = ssl.create_default_context(cafile=root if front.internal else None)
 
-    def seen(person: str | None) -> list[tuple[str, str]]:
+    def problems(person: str | None) -> list[tuple[str, str]]:
         address = front.url(person)
         try:
             with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=60.0) as session:
@@ -254,7 +254,7 @@ def seen_from_outside(
             return [(f"{address}: cannot be opened from outside: {error}", remedy)]
 
     with ThreadPoolExecutor(max_workers=max(1, len(strangers))) as pool:
-        yield from chain.from_iterable(pool.map(seen, strangers))
+        yield from chain.from_iterable(pool.map(problems, strangers))
 
 
 def _faults(address: str, session: httpx.Client, strangers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

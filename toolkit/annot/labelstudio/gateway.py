@@ -41,7 +41,7 @@ PROJECT_SETTINGS = {
     "maximum_annotations": 1,
     "show_skip_button": False,
     "enable_empty_annotation": False,
-    # What fills the sentence labels is the task's own prediction; without this it would stay unused.
+    # The task's own prediction fills the sentence labels; without this setting it would not be used.
     "show_collab_predictions": True,
 }
 """Settings of every project of ours."""

@@ -142,7 +142,7 @@ def _home(environ: Mapping[str, str]) -> Path:
 # ----------------------------------------------------------------------------------------------------------------------
 # A local Label Studio for one machine: up, down, status.
 #
-# Everything it owns lies in one folder: the data (`data/`), the administrator's credentials (`admin.json`, readable
+# Everything it owns is in one folder: the data (`data/`), the administrator's credentials (`admin.json`, readable
 # by its owner only), the log and the process file. A process counts as ours only while its command line names that
 # data folder; nothing else is ever waited for or stopped.
 # ----------------------------------------------------------------------------------------------------------------------

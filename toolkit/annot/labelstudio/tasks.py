@@ -523,8 +523,8 @@ def returned_task(task: dict[str, Any], why: str, words: Words = ENGLISH) -> dic
     """`task` (of `judge_task`) put before its assessor again, with the reason above the pair and no earlier answer."""
     # After the two columns, where it changes no place in them; the style sheet shows it above.
     reason = words("task.corrected") if why == ENGLISH("task.corrected") else why
-    asked = f'<div class="a-returned"><p>{escaped(words("task.again"))} {escaped(reason)}</p></div>'
-    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
+    banner = f'<div class="a-returned"><p>{escaped(words("task.again"))} {escaped(reason)}</p></div>'
+    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + banner}}
 
 
 def facets_task(

@@ -324,8 +324,8 @@ def gradings_of(cells: Sequence[QueryRatings]) -> list[Grading]:
     One rule for all: a grading covers the queries of which its assessor was given every pair, and an answer without a
     grade is 0 there. A grading that covers no query is in the list all the same.
     """
-    nowhere: Integers = np.zeros(0, dtype=np.int64)
-    gradings = [Grading(FINAL, tuple(cell.final.astype(np.int8) for cell in cells), np.arange(len(cells)), nowhere, 0)]
+    nothing: Integers = np.zeros(0, dtype=np.int64)
+    gradings = [Grading(FINAL, tuple(cell.final.astype(np.int8) for cell in cells), np.arange(len(cells)), nothing, 0)]
     for name, place in ((FIRST, 1), (SECOND, 2)):
         chosen = [cell.asked & (cell.asked.cumsum(axis=0) == place) for cell in cells]
         gradings.append(_grading(name, cells, chosen))

@@ -110,7 +110,7 @@ def _shown(ws: Workspace, outcome: Outcome, words: Words) -> dict[str, Any]:
     """Functions of the template: words, the words of an answer, and the answers that an adjudicator saw."""
     current = {(answer.pair, answer.assessor): answer for answer in outcome.current}
 
-    def seen(ruling: Adjudication) -> list[Judgement]:
+    def answers_shown(ruling: Adjudication) -> list[Judgement]:
         return [current[key] for assessor in ruling.shown if (key := (ruling.pair, assessor)) in current]
 
     def bold(key: str, **values: str) -> Markup:
@@ -118,7 +118,7 @@ def _shown(ws: Workspace, outcome: Outcome, words: Words) -> dict[str, Any]:
         return Markup(str(escape(marked)).replace("\1", "<b>").replace("\2", "</b>"))
 
     grade = partial(opinion_text, scale_names=ws.settings.scale.names, words=words)
-    return {"say": words, "bold": bold, "grade": grade, "seen": seen}
+    return {"say": words, "bold": bold, "grade": grade, "seen": answers_shown}
 
 
 def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datetime, words: Words) -> dict[str, Any]:

@@ -26,7 +26,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFinding:
-    """Something that is not as a run of these pools is."""
+    """One kind of fault in a run of these pools."""
 
     what: str
     """`missing queries`, `missing candidates`, `foreign queries`, `foreign candidates`, `duplicates` or `ties`; of the
@@ -80,7 +80,7 @@ def _queries_alone(queries: Collection[str]) -> Places:
 def _faults_of_documents(
     documents: Mapping[str, Sequence[ScoredDoc]], known_documents: Mapping[str, Collection[str]], *, foreign: str
 ) -> dict[str, Places]:
-    """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
+    """Documents of the queries that are not known for them, are listed twice, or share a score."""
     places: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
     for query_id, expected in known_documents.items():
         times = Counter([doc_id for doc_id, _ in documents[query_id]])
@@ -137,7 +137,7 @@ def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: Subm
     if rules.missing != "last":
         return ranking
     last = min((doc.score for doc in ranking), default=0.0)
-    # So far below that single precision shows it.
+    # Just far enough below that single precision can tell it apart.
     below = last - max(1.0, abs(last))
     missing = set(candidates) - {doc.doc_id for doc in ranking}
     return in_order([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
@@ -146,7 +146,7 @@ def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: Subm
 def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
     """The run in the file, and the file's SHA-256. distances: its scores are distances.
 
-    Raises InputError if it is none.
+    Raises InputError if the file is not a run.
     """
     data = content_of(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
@@ -154,7 +154,7 @@ def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
 
 
 def read_metadata_file(path: Path | None) -> dict[str, Any]:
-    """The metadata in the file; none if none is named. Raises InputError if it is not metadata."""
+    """The metadata in the file; empty if no file is named. Raises InputError if it is not metadata."""
     if path is None:
         return {}
     return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))

@@ -140,7 +140,7 @@ class DesignedPools:
 
 @dataclass(frozen=True, slots=True)
 class DepthForecast:
-    """The depths side by side."""
+    """The depths, compared."""
 
     mode: str
     methods: tuple[str, ...]
@@ -370,7 +370,7 @@ def _pairs(drawn_pools: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[s
 
 
 def _even_shares(judgements: int, names: Sequence[str]) -> dict[str, float]:
-    """So many judgements for each person with a known speed; without one, all for one person."""
+    """This many judgements, spread evenly over the people with a known speed; if there are none, all for one person."""
     return {name: judgements / len(names) for name in names} or {"": float(judgements)}
 
 
@@ -416,7 +416,7 @@ class _Study(NamedTuple):
     """True if drawn pairs are judged, so that a larger share is a second look."""
 
     def effort_of(self, pi: pooling.Probabilities) -> labour.Effort:
-        """labour.Effort for the pairs of a draw. An answered pair counts for others: pi now by pi when it was drawn."""
+        """Effort for the pairs of a draw. An answered pair is weighted by pi now over pi when it was drawn."""
         on_record, among, all_pairs = self.snapshot.sample, 0.0, 0.0
         for (query_id, doc_id), disputed in self.disputed.items():
             worth = pi.get(query_id, {}).get(doc_id, 0.0) / _probability(on_record, query_id, doc_id)
@@ -611,7 +611,7 @@ def describe_shares(found: sample.SharesForecast, table: Table) -> str:
 
 
 def _pilot(study: _Study, convention: str) -> tuple[sample.JudgedQueries, sample.SeenOn] | Undefined:
-    """The queries whose pairs are all judged, with their description; Undefined if they are too few."""
+    """Queries whose pairs are all judged, with their description; Undefined if there are too few."""
     snapshot = study.snapshot
     grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}

@@ -46,7 +46,7 @@ TESTED = "test"
 
 @dataclass(frozen=True, slots=True)
 class ImportedGrades:
-    """Contents of the files."""
+    """Grades that the files contain."""
 
     queries: int
     pairs: int
@@ -273,7 +273,7 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
 
 
 def _together(rows_of: paper_ids.RowsByFile) -> ByColumn:
-    """The rows of all files."""
+    """Rows of all files, one after another."""
     tables = list(rows_of.values())
     if len(tables) == 1:
         return tables[0]

@@ -183,17 +183,17 @@ def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
     file = next((file for file in trec.TOPIC_COLUMNS if (path.parent / file).is_file()), None)
     if file is None:
         return None
-    beside, noun = path.parent / file, "paper" if file == trec.QUERY_PAPERS_FILE else "topic"
-    lines = given_text(beside, expected=f"the {noun} of each query").splitlines()
-    topics = trec.read_query_topics(lines, file=file, name=str(beside))
+    topics_path, noun = path.parent / file, "paper" if file == trec.QUERY_PAPERS_FILE else "topic"
+    lines = given_text(topics_path, expected=f"the {noun} of each query").splitlines()
+    topics = trec.read_query_topics(lines, file=file, name=str(topics_path))
     unknown = sorted(set(queries) - topics.keys())
     if unknown:
         raise InputError(
-            f"{beside}: {counted(len(unknown), 'query')} of {path.name} missing",
+            f"{topics_path}: {counted(len(unknown), 'query')} of {path.name} missing",
             faults=[f"{query}: no line, expected its {noun}" for query in unknown],
             hint="add them, or move the file away if it belongs to another collection",
         )
-    return GivenTopics(topics, str(beside), trec.TOPIC_COLUMNS[file])
+    return GivenTopics(topics, str(topics_path), trec.TOPIC_COLUMNS[file])
 
 
 def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenTopics | None:
@@ -272,7 +272,7 @@ def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tu
 
 
 def check_level(level: float) -> None:
-    """Raises InputError for a confidence level that cannot be."""
+    """Raise InputError unless the confidence level is between 0 and 1."""
     if not 0 < level < 1:
         raise InputError(f"level {level}: expected a number between 0 and 1")
 
@@ -525,7 +525,7 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
 
 
 def _belongs(values: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
-    """Each query has one facet and one topic, whichever row names it."""
+    """Note the facet or topic of a query; a fault if an earlier row has another."""
     text = id_in(value, field, label, faults)
     if values.setdefault(query, text) != text:
         faults.add(f"{field} {text!r} of query {query}, expected {values[query]!r} as in its other rows", place=label)

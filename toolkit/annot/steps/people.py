@@ -315,7 +315,7 @@ def invite(
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
-        asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
+        judged_by = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
     server_name = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
     lacking = {server_name[addressee.person.assessor] for addressee in found if addressee.project is None}
     server_of = _servers(ws, dict.fromkeys(server_name.values()), lacking)
@@ -325,13 +325,13 @@ def invite(
     for addressee in found:
         name = addressee.person.assessor
         words = guidelines.words_in(ws, addressee.person.language)
-        here = servers.passwords_file(ws, server_name[name])
-        password = accounts.read_passwords(here).get(addressee.person.account or "")
+        passwords_path = servers.passwords_file(ws, server_name[name])
+        password = accounts.read_passwords(passwords_path).get(addressee.person.account or "")
         values = _values(
             *(ws, addressee, server_of.get(server_name[name]), words),
             whom=whom,
             day=days[addressee.role],
-            asked=asked,
+            asked=judged_by,
             password=password if by_https else None,
         )
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
@@ -343,7 +343,7 @@ def invite(
         letters.append(
             Letter(
                 *(name, addressee.role, values["link"], whom, text, path),
-                password=here if password and not by_https else None,
+                password=passwords_path if password and not by_https else None,
                 has_password=values["password"] is not None,
                 counted=addressee.work is not None,
                 language=words.language,
@@ -383,8 +383,8 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
 def _notice(ws: Workspace, letter: Letter, words: Words) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
-    says = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
-    return Notice(letter.assessor, kind, "letter", moment_now("milliseconds"), says)
+    publishes = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
+    return Notice(letter.assessor, kind, "letter", moment_now("milliseconds"), publishes)
 
 
 def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
@@ -491,7 +491,7 @@ Role = Literal["judge", "adjudicate"]
 
 
 class Addressee(NamedTuple):
-    """A person in one role."""
+    """A person in one role, who gets a letter."""
 
     person: Assessor
     role: Role
@@ -542,7 +542,7 @@ def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None
     probed = {
         (answer.record.assessor, answer.record.pair_key) for answer in trials.read_answers(session, "hidden-gold")
     }
-    answered = {asked for who, asked in outcome.answered_of(session) | probed if who == name}
+    answered = {question for who, question in outcome.answered_of(session) | probed if who == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
@@ -555,7 +555,7 @@ def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workloa
     rate = settling_of(
         progress.settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
     )
-    pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
+    pairs = {question.pair for question in projects.read_tasks(session, project.project)}
     return Workload(
         len(pairs),
         len(pairs - set(outcome.open)),

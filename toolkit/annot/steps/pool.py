@@ -276,7 +276,7 @@ def _notes(
     changes: _Changes,
     **words: Any,
 ) -> tuple[str, ...]:
-    """Notes on these pools. words: facts about the designs, `dry_run`, and `sent` if pairs may not be added."""
+    """Notes on these pools. changes: of each pool, the documents that came and left."""
     grown = {name: len(changes[name][0]) for drawn in drawings if drawn.grown for name in drawn.pools}
     anew = [pool for name, pool in pools.items() if drawings and name not in grown]
     notes = tables.sentences(
@@ -392,7 +392,7 @@ def _draw(
 ) -> _Drawn:
     """Pools by their designs, or pools on record with an addition each; additions have one method and one version.
 
-    on_disk: the rankings that are not made again, under which the papers stay barred that were; new, facts: rankings
+    on_disk: the rankings that are not made again, with the papers that were barred from them; new, facts: rankings
     that were made now; corpus: the version that new pools are drawn from.
     """
     on_disk, new = on_disk or {}, new or {}

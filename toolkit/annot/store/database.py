@@ -337,7 +337,7 @@ def _has_write_ahead_log(path: Path) -> bool:
 
 
 def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
-    """Readers and the writer do not wait for each other. The file remembers the mode."""
+    """Set the mode in which readers and the writer do not wait for each other. The file remembers it."""
     deadline = time.monotonic() + wait_seconds
     mode = None
     while mode is None:
@@ -511,7 +511,7 @@ def _session_holder(connection: Any) -> str:
 
 
 def _busy(holder: str) -> BusyError:
-    """Error about the holder, as its line has it; empty if it came or went at this very moment."""
+    """Error that names the holder from its line, which is empty if the holder came or went just now."""
     hint = "run the command again when that one has finished, or add `--wait SECONDS`"
     parts = holder.strip().split("|", 3)
     if len(parts) < 4:
@@ -554,7 +554,7 @@ OTHER_VERSION = "restore it with the version of the program that made it"
 
 @dataclass(frozen=True, slots=True)
 class DumpFacts:
-    """Facts about a dump, besides the rows themselves."""
+    """Facts about a dump: all but its rows."""
 
     version: int
     """Migrations that the database had been through."""
@@ -658,7 +658,7 @@ def _row(line: bytes, where: str, row: type[BaseModel]) -> dict[str, Any]:
 
 
 def _count_on(connection: Connection) -> None:
-    """PostgreSQL numbers new rows from its own counters, which know nothing of rows that brought their number."""
+    """Move PostgreSQL's counters past the loaded rows, so that new rows get free numbers."""
     for table in TABLES.sorted_tables:
         for column in inspect(connection).get_columns(table.name):
             if column.get("identity"):

@@ -491,7 +491,7 @@ def keep_qrels(session: Session, version: str, qrels: str) -> None:
 
 def last_file(versions: Sequence[models.CorpusVersion], version: str | None) -> str | None:
     """Name of the last file of the corpus that belongs to a version; None if all files do."""
-    names = [one.version for one in versions]
+    names = [entry.version for entry in versions]
     later = versions[names.index(version) + 1 :] if version in names else ()
     return later[0].after if later else None
 

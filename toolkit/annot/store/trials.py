@@ -24,7 +24,7 @@ SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 
 
 def read_lines(session: Session, source: str, assessor: str) -> tuple[AnnotationHistory[Judgement], ...]:
-    """Lines of one assessor's answers of one source."""
+    """Histories of one assessor's answers from one source."""
     lines = TRIALS.lines(session, person=assessor)
     return tuple(line for line in lines if line.current.source == source)
 
@@ -41,7 +41,7 @@ def read_pairs(session: Session) -> set[tuple[str, str]]:
 
 
 def read_answers(session: Session, source: str) -> tuple[SourcedAnswer[Judgement], ...]:
-    """The current revision of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
+    """Current revision of each answer from one source, flagged ones included, in the order of `Revisions.read`."""
     return tuple(answer for answer in TRIALS.current(session) if answer.source == source)
 
 

@@ -202,7 +202,7 @@ def read_for_release(
 
 
 def no_judgements() -> MissingInput:
-    """The error of a study in which nothing is judged."""
+    """Error for a study without judgements."""
     return MissingInput("no judgements", hint="get them with `annot pull` or `annot import FILES --as judgements`")
 
 
@@ -222,7 +222,7 @@ def text_versions(session: models.Session) -> dict[str, tuple[ShownVersion, ...]
 
 
 def snapshot_of(session: models.Session, ws: Workspace, has: Callable[[Pair], bool] | None = None) -> Snapshot:
-    """The study as this transaction sees it. has: true for the pairs whose answers are read; None reads all."""
+    """Snapshot of the study in this transaction. has: true for the pairs whose answers are read; None reads all."""
     texts = {pair: text for pair, text in texts_of(session).items() if has is None or has(pair)}
     outcome = outcome_of(session, ws.settings, texts=texts, has=has)
     displays = _displays(session)
@@ -461,7 +461,7 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
 
 
 def unfinished(outcome: Outcome) -> list[str]:
-    """Every pair that may still get a final grade, and why it has none. A pair that cannot be judged is closed."""
+    """Pairs that may still get a final grade, and why they have none. A pair that cannot be judged is closed."""
     faults = [
         f"{' '.join(pair)}: in dispute, "
         + ("one adjudicator could not judge it, a second is needed" if pair in outcome.passed_on else "not adjudicated")

@@ -87,7 +87,7 @@ def allowed_file() -> Path:
 
 
 def without_password(address: str) -> str:
-    """The address as it is shown and remembered; only what may be a password is left out."""
+    """The address as it is shown and remembered: without any password."""
     return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(//[^/@:?#]*):[^/@?#]*@", r"\1@", address))
 
 
@@ -172,7 +172,7 @@ def study_above(folder: Path) -> Path | None:
 
 
 def study_folder(folder: Path) -> Path:
-    """The folder that is named; in place of the present one, if that holds no study, the nearest above it that does."""
+    """The named folder; if it is the current one and holds no study, the nearest folder above that does."""
     is_named = folder != Path() or (folder / SETTINGS_FILE).is_file()
     return folder if is_named else study_above(folder) or folder
 
@@ -316,7 +316,7 @@ class Workspace:
 
     @contextmanager
     def opened(self) -> Iterator[Workspace]:
-        """The same study whose working state, once something reads or changes it, is held open until the end."""
+        """The same study, whose working state stays open from its first use until the end."""
         from annot.store.database import open_store
 
         if self.held:
@@ -533,7 +533,7 @@ def given_text(path: Path, *, expected: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # Stages: private folders in a study's `.annot/` in which a command works; those of killed commands go with the next.
 #
-# A folder outside the study, such as a release, is made in a stage too, and takes its place whole (`replace_folder`).
+# A folder outside the study, such as a release, is made in a stage too, and takes its place whole (`replacement`).
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -621,13 +621,13 @@ def _replaced_folder(staging: Path) -> Path | None:
 
 
 def _neighbours(folder: Path, staging: Path) -> tuple[Path, Path]:
-    """Places of the new and of the old folder next to it, under names that no other process uses."""
+    """Paths next to the folder for the new and the old one, with names that no other process uses."""
     new, old = (folder.with_name(f".{folder.name}.{staging.name}.{end}") for end in ("new", "old"))
     return new, old
 
 
 def _remove(path: Path) -> None:
-    """Remove a stage or another dead file; a folder that was just being replaced is put back first."""
+    """Remove a stage or another dead file; a folder that was being replaced is put back first."""
     if not path.is_dir():
         path.unlink()
         return

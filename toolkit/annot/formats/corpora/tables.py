@@ -275,7 +275,7 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """
     fields = {field: _cell_or_none(record[name]) for name, field in _fields_of_row(record).items()}
     if "year" in fields:
-        # What is no year is counted as one that was left out.
+        # A value that is no year is counted as left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):

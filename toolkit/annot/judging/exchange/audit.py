@@ -89,8 +89,8 @@ def finding_of(
 
 def _finding_about(kind: str, person: str, pairs: Sequence[str], whose: str = "", **more: Any) -> AuditFinding:
     """A finding about these pairs of a person. more: as in `finding_of`."""
-    says = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}"
-    return finding_of(kind, person, says, len(pairs), pairs=pairs, **more)
+    finding = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}"
+    return finding_of(kind, person, finding, len(pairs), pairs=pairs, **more)
 
 
 def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
@@ -114,18 +114,18 @@ def of_accounts(
     for address, number in sorted(accounts.items(), key=lambda item: item[1]):
         if number not in allowed:
             # An address is an identity: the finding goes into a file.
-            whose = (
+            owner = (
                 f"an account of {people[address]}" if address in people else f"account {number} of an unknown person"
             )
-            yield finding_of("strange account", person, f"{whose} {KINDS['strange account'].what}")
+            yield finding_of("strange account", person, f"{owner} {KINDS['strange account'].what}")
 
 
 def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
     """Projects of others on a person's own server. markers: those of all projects of this program there."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
-        says = f"{counted(count, 'project')} of {name} {KINDS['strange project'].what}"
-        yield finding_of("strange project", person, says, count)
+        finding = f"{counted(count, 'project')} of {name} {KINDS['strange project'].what}"
+        yield finding_of("strange project", person, finding, count)
 
 
 class AuditedProject(NamedTuple):
@@ -161,14 +161,14 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
     changes = {"project changed": audited.settings, "project set back": audited.set_back}
     for kind, settings in changes.items():
         if settings:
-            says = f"{KINDS[kind].what}: {', '.join(settings)}"
+            finding = f"{KINDS[kind].what}: {', '.join(settings)}"
             last = max(audited.set_back.values()) if kind == "project set back" else None
-            yield finding_of(kind, audited.person, says, len(settings), last=last, push=audited.push)
+            yield finding_of(kind, audited.person, finding, len(settings), last=last, push=audited.push)
     copies = grouped((task.key, task) for task in audited.tasks)
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.questions)
     if strangers:
-        says = f"{counted(strangers, 'task')} {KINDS['strange tasks'].what}"
-        yield finding_of("strange tasks", audited.person, says, strangers)
+        finding = f"{counted(strangers, 'task')} {KINDS['strange tasks'].what}"
+        yield finding_of("strange tasks", audited.person, finding, strangers)
     yield from _findings("task changed", audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.questions and len(of_key) > 1}
     which = "; ".join(_advice_on_copies(of_key) for of_key in twice.values())

@@ -82,11 +82,11 @@ class _Marks:
     def __init__(self, session: Session) -> None:
         self._labels: dict[tuple[str, str], tuple[str, ...]] = {}
         self._sentences: dict[tuple[str, str], tuple[int, ...]] = {}
-        for past in corrections(session):
-            for text_id, sha256 in past.texts.items():
-                if text_id in past.labels:
-                    self._labels[text_id, sha256] = past.labels[text_id]
-                self._sentences |= {(query_id, sha256): places for query_id, places in past.sentences.items()}
+        for correction in corrections(session):
+            for text_id, sha256 in correction.texts.items():
+                if text_id in correction.labels:
+                    self._labels[text_id, sha256] = correction.labels[text_id]
+                self._sentences |= {(query_id, sha256): places for query_id, places in correction.sentences.items()}
 
     def labels(self, text_id: str, pair: JudgedTexts, part: str) -> Sequence[str] | None:
         """Labels on the task of an answer; else the labels when the text was corrected."""

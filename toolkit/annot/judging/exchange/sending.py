@@ -259,8 +259,8 @@ def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
     """Notices of publication on the screen."""
     kinds: dict[StoredRound, Kind] = {"judge": "comments", "adjudicate": "reasons"}
     kind = kinds.get(outgoing.part.stored)
-    says = outgoing.form.words("screen.published") in unescape(outgoing.form.label_config)
-    return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, says)]
+    publishes = outgoing.form.words("screen.published") in unescape(outgoing.form.label_config)
+    return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, publishes)]
 
 
 def _opinions_on_server(

@@ -231,11 +231,11 @@ class _LabelledPapers:
             ids = sorted(self.queries)
             labels = labels_of(session, ids)
             moments = {row.paper_id: row.corrected_at for row in read_labels(session, ids)}
-            asked = {question.query_id for _, question in projects.read_asked(session)}
+            sent = {question.query_id for _, question in projects.read_asked(session)}
         check_labels(ws, labels)
         papers = papers_of(ws, ids)
         self.papers = {paper_id: replace(papers[paper_id], labels=labels[paper_id]) for paper_id in ids}
-        self.sent = {query.topic_id for rows in self.queries.values() for query in rows if query.query_id in asked}
+        self.sent = {query.topic_id for rows in self.queries.values() for query in rows if query.query_id in sent}
         """Papers of which some query was sent to be judged."""
         self.corrected_at = {name: datetime.fromisoformat(moment) for name, moment in moments.items() if moment}
         """Moments of the corrections that are on record with one."""

@@ -60,8 +60,8 @@ class JointGrades:
     @cached_property
     def _ratings(self) -> Array:
         """Shape (C, k): grades after the policy."""
-        asked = np.ones(self.patterns.shape, dtype=np.bool_)
-        return POLICIES[self.missing](self.patterns, asked)
+        expected = np.ones(self.patterns.shape, dtype=np.bool_)
+        return POLICIES[self.missing](self.patterns, expected)
 
     @cached_property
     def _tables_of_two(self) -> Array:
@@ -99,8 +99,8 @@ def joint_grades(
     chosen = most = 0
     for query in queries:
         rng = inference.generator(seed, "joint", query.query_id)
-        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
-            answered = np.flatnonzero(asked)
+        for expected, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
+            answered = np.flatnonzero(expected)
             most = max(most, len(answered))
             if len(answered) > per_pair:
                 chosen += 1
@@ -123,8 +123,8 @@ def joint_grades(
 # mean over all queries up to its own chance, and how queries differ from that mean still less. Each redrawing holds
 # one answer to both that fits the pilot, as Student's t does: one draw of the chi-square distribution with U - 1
 # degrees of freedom says by how much queries differ more or less than the pilot's do, and the mean is off by a normal
-# deviate on that scale. Which of the pilot's papers those to come are like has weights of its own (Rubin 1981, The
-# Bayesian bootstrap, Annals of Statistics 9, 130-134). `benchmarks/forecast_coverage.py` measures how often such
+# deviate on that scale. How often each of the pilot's papers stands for a later one is drawn as a weight (Rubin 1981,
+# The Bayesian bootstrap, Annals of Statistics 9, 130-134). `benchmarks/forecast_coverage.py` measures how often such
 # intervals hold what then comes.
 # ----------------------------------------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ def _intercepts(common: Array, reached: Mask, query: Integers, count: int) -> Ar
 # ----------------------------------------------------------------------------------------------------------------------
 # Certainty lost by judging a sample of the pools: seen on queries that are judged.
 #
-# Pairs that were never judged get grades by chance (`filling_in`). From these whole pools, pairs are drawn again many
+# Pairs that were never judged get grades by chance (see above). From these whole pools, pairs are drawn again many
 # times with the probabilities that a share gives them, and each draw is estimated as an evaluation would
 # (`annot.measuring.sampled`). An interval over topics is as wide as the estimates scatter between topics, so it is
 # wider by the root of their scatter over that of the whole pools' values, however many topics a study has. It may

@@ -166,10 +166,10 @@ def _compact(svg: str) -> str:
 def described(svg: str, name: str, title: str, description: str) -> str:
     """A drawing among others on a page: its ids begin with `name`, and a screen reader reads its title and its
     description."""
-    # What text a drawing has is left alone: a run may be called anything.
+    # The text of a drawing is left alone: a run may have any name.
     head, _, rest = re.sub(r"<\w[^>]*>", lambda tag: _NAMES.sub(rf"\1{name}-", tag[0]), svg).partition(">")
     texts = f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-desc">{escape(description)}</desc>'
-    # What an image has within cannot be reached: one with links is a group.
+    # The parts of an image cannot be reached, so a drawing with links is a group.
     role = "group" if "<a href=" in rest else "img"
     return f'{head} role="{role}" aria-labelledby="{name}-title {name}-desc">\n{texts}{rest}'
 
@@ -555,8 +555,8 @@ def over_time(
 
     def paint(figure: Any, on: Surface) -> None:
         below = [["scores"] * len(counts)] if drawn and on.narrow else []
-        beside = ["scores"] * len(counts) if drawn and not on.narrow else []
-        panels = figure.subplot_mosaic([[*counts, *beside], *below], height_ratios=(1, 1.8)[: 1 + len(below)])
+        score_panel = ["scores"] * len(counts) if drawn and not on.narrow else []
+        panels = figure.subplot_mosaic([[*counts, *score_panel], *below], height_ratios=(1, 1.8)[: 1 + len(below)])
         for name, of_panel in counts.items():
             panels[name].bar(range(len(versions)), list(of_panel.values()), 0.6, color=on.color(4))
             for at, count in enumerate(of_panel.values()):

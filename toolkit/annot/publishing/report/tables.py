@@ -261,7 +261,7 @@ def in_words(part: Part, words: StudyVocabulary) -> Part:
 # One declaration a table: its columns, and what each says of a row. Page, notebook, Markdown, LaTeX and terminal,
 # CSV, JSON and pandas come from it.
 #
-# A section declares a table beside what makes its rows. Whatever else a column needs (the coefficients, the other
+# A section declares a table next to the code for its rows. Everything else that a column needs (coefficients, other
 # rows) it takes from the function around it, so that a type checker reads all of it.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ def table(
     words: StudyVocabulary | None = None,
     **values: object,
 ) -> Table:
-    """The table with a row for each of `rows`; `names` say what a row is, `numbers` stand to their right.
+    """The table with a row for each of `rows`; `names` say what a row is, `numbers` are to their right.
 
     caption: a block of a template, which gets `words` and `values`, and `bracketed`: True if a figure has an interval.
     command: the command that prints the table, if one does. words: the vocabulary of the study, into which headings

@@ -255,7 +255,7 @@ def _opened(
 
 
 def reading_of(folder: Path) -> PaperReading:
-    """Reading of the weights: a sentence-transformers model by its `own` pooling, any other as SPECTER."""
+    """Reading of the weights: `own` for a sentence-transformers model, else `document`: read as SPECTER is."""
     return "own" if (folder / MODULES).is_file() else "document"
 
 
@@ -264,8 +264,8 @@ def metric_of(folder: Path, reading: PaperReading) -> Metric:
     if reading == "document":
         return "l2"
     path = folder / SETTINGS
-    says = json.loads(path.read_text(encoding="utf-8")).get("similarity_fn_name") if path.is_file() else None
-    return "l2" if says == "euclidean" else "cosine"
+    similarity = json.loads(path.read_text(encoding="utf-8")).get("similarity_fn_name") if path.is_file() else None
+    return "l2" if similarity == "euclidean" else "cosine"
 
 
 def open_paper_encoder(
