@@ -202,8 +202,8 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     """Measure a judged study and write its pages; returns the paths of the report and of the page for browsing."""
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=steps.tell)
     alpha, equal = (getattr(table.groups[-1].before[name], table.best) for name in ("alpha_ordinal", "percent"))
-    over = {"median": "medians over queries", "pooled": "of the whole pools, estimated from the sample"}[table.best]
-    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {equal:.0f}% equal grades ({over})")
+    summary = {"median": "medians over queries", "pooled": "of the whole pools, estimated from the sample"}[table.best]
+    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {equal:.0f}% equal grades ({summary})")
     written = qrels.write(ws, partial=False)
     evaluated = evaluate.evaluate(
         ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=steps.tell

@@ -182,7 +182,7 @@ FIRST_GAP, SHORTEST_GAP = 0.1, 0.01
 SLOWER, FASTER = 2.0, 0.97
 """Factors by which the gap changes with a refusal, and with an answer."""
 A_MINUTE = 60.0
-A_GLANCE = 0.05
+POLL_SECONDS = 0.05
 """Seconds after which a connection looks again whether it may send."""
 
 
@@ -218,7 +218,7 @@ class RequestPace:
         under_way: requests without an answer yet.
         """
         if self.failures and under_way:
-            return A_GLANCE
+            return POLL_SECONDS
         now = self.clock.now()
         return max(0.0, self._paused_until - now, self._next_turn - now, self._wait_for_tokens(tokens, now))
 
@@ -276,7 +276,7 @@ class RequestPace:
 
 LONGEST_WAIT, LONGEST_WAIT_IF_ASKED = 60.0, 86_400.0
 """Seconds that a server may ask to wait; and if the lead lets it ask for more."""
-A_NOTE_FROM = 10.0
+SHORTEST_NOTED_PAUSE = 10.0
 """Seconds; shorter pauses for too many requests are announced once."""
 REFUSED_IN_A_ROW = 5
 """After this many refusals in a row asking stops: the pair is not their reason."""
@@ -441,7 +441,7 @@ class OpinionRequester:
                 if not self._under_way:
                     self.stopped = "most_money"
                     return None
-                await self.clock.sleep(A_GLANCE)  # An answer may cost less than was set aside for it.
+                await self.clock.sleep(POLL_SECONDS)  # An answer may cost less than was set aside for it.
             elif wait := self._pacing.wait(tokens, under_way=self._under_way):
                 await self.clock.sleep(wait)
             else:
@@ -533,7 +533,7 @@ class OpinionRequester:
         if self._pacing.failures >= MOST_FAILURES:
             reason = f"no answer to {counted(self._pacing.failures, 'request')} in a row"
             self._error = self._unusable(reply, reason)
-        elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
+        elif not (reply.too_many and slowed and pause < SHORTEST_NOTED_PAUSE):
             slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
             self.tell(f"{_words(reply)}; asking again in {lasting(pause)}{slower}")
 

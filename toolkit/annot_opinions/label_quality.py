@@ -336,13 +336,13 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
             comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
             model = _distances_to_others(opinions, query.ratings, others)[comparable]
             person = _distances_to_others(query.ratings[row], query.ratings, others)[comparable]
-            nearer, as_near = person <= model + _SAME, model <= person + _SAME
+            nearer, as_near = person <= model + _TOLERANCE, model <= person + _TOLERANCE
             columns = nearer.astype(np.float64) - as_near, as_near, query.weights[comparable]
             rows += [(assessor, query.query_id, *values) for values in zip(*columns, strict=True)]
     return DataFrame(rows, columns=["assessor", "query_id", "behind", "as_near", "weight"])
 
 
-_SAME = 1e-9
+_TOLERANCE = 1e-9
 
 
 def _distances_to_others(grades: Array, ratings: Array, others: Mask) -> Array:
@@ -517,8 +517,8 @@ def worth(
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
     measured = replace(measured, verdict=verdict_of(measured))
-    told = render("opinion-verdict.txt.j2", {"worth": measured, "fewest": FEWEST_PAIRS}, overrides=None)
-    return replace(measured, sentence=" ".join(told.split()))
+    verdict_text = render("opinion-verdict.txt.j2", {"worth": measured, "fewest": FEWEST_PAIRS}, overrides=None)
+    return replace(measured, sentence=" ".join(verdict_text.split()))
 
 
 def verdict_of(figures: Worth) -> OpinionVerdict:

@@ -209,15 +209,15 @@ class _Prepared:
             shown = display_parts(session, (call.shown_sha256 for call in calls))
             waiting = waiting_pairs(session)
             before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
-            gone = pools.withdrawn_ids(session)
-            gold = _staying(trials.read_gold(session), gone)
+            withdrawn = pools.withdrawn_ids(session)
+            gold = _staying(trials.read_gold(session), withdrawn)
             facets = {query.query_id: query.facet for query in pools.read_queries(session)}
             self.settings = settings = _settings_of(ws, name)
             asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
             self.early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
             around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
             recorded = content(session, {display["prompt"] for display in around.values()})
-        pairs = _staying(on_record.selected_pairs(ws, selection), gone)
+        pairs = _staying(on_record.selected_pairs(ws, selection), withdrawn)
         examples = _examples_of(name, settings, before, gold, facets, pairs)
         shown_as_examples = {example.pair for example in examples}
         put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
@@ -245,9 +245,9 @@ class _Prepared:
         self.longest = asking.longest_answer(settings, calls)
 
 
-def _staying(rows: Iterable[Any], gone: Collection[str]) -> list[Any]:
+def _staying(rows: Iterable[Any], withdrawn: Collection[str]) -> list[Any]:
     """Rows that begin with query and document, without those of withdrawn documents."""
-    return [row for row in rows if row[1] not in gone]
+    return [row for row in rows if row[1] not in withdrawn]
 
 
 def _examples_of(
@@ -326,8 +326,8 @@ def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], co
 
 def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
     now: dict[str, Any] = {"model": settings.model, **{setting: getattr(settings, setting) for setting in FIXED}}
-    then = {"model": before.model, **before.settings}
-    faults = [f"{key}: found {now[key]!r}, on record {then.get(key)!r}" for key in now if now[key] != then.get(key)]
+    old = {"model": before.model, **before.settings}
+    faults = [f"{key}: found {now[key]!r}, on record {old.get(key)!r}" for key in now if now[key] != old.get(key)]
     if examples < len(before.examples):
         faults.append(f"examples: {counted(len(before.examples) - examples, 'gold pair')} that it was shown are gone")
     if faults:

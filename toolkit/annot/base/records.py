@@ -550,8 +550,8 @@ def first_judgements(
         ]
         graded += [(decision.query_id, decision.doc_id, "the final decision", decision.grade) for decision in decisions]
         faults += [
-            f"{query_id} {doc_id}: {who} has grade {grade}, expected one of {', '.join(map(str, grades))}"
-            for query_id, doc_id, who, grade in graded
+            f"{query_id} {doc_id}: {assessor} has grade {grade}, expected one of {', '.join(map(str, grades))}"
+            for query_id, doc_id, assessor, grade in graded
             if grade not in grades
         ]
     _refuse(faults)

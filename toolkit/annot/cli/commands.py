@@ -499,9 +499,9 @@ def _nouns(ws: "Workspace | None") -> Callable[[str], str]:
 
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
     """Print the next step, after each command that every study needs and each that changes the study."""
-    from annot.judging.next_step import OF_THE_WAY
+    from annot.judging.next_step import COMMANDS_OF_RULES
 
-    if not (changes or words in OF_THE_WAY or words in BEGINNINGS):
+    if not (changes or words in COMMANDS_OF_RULES or words in BEGINNINGS):
         return
     from annot.judging.stage import next_of
     from annot.study.workspace import Workspace
@@ -575,12 +575,12 @@ def _with_shared_options(
             arguments["ws"] = ws
         changes = alone and not (given.get("dry_run") or given.get(free_with))
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
-        alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
+        lock = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
         ws = arguments.get("ws")
         # The next step follows from what the command has read, as far as nothing has changed since.
         with ws.opened() if ws else nullcontext() as study:
-            with placed(ws), missed(ws), limited(processes), alone_in_it, safe:
+            with placed(ws), missed(ws), limited(processes), lock, safe:
                 answer = function(**(arguments | {"ws": study} if study else arguments))
             if ctx.meta.get(options.DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")

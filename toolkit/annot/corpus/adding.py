@@ -520,8 +520,8 @@ class LotRead:
         retracted += [self.marks.ids[row].as_py() for row, notes in used_notes.items() if notes.retracted]
         ends = np.cumsum([piece.read for piece in self.pieces])
         of_piece = np.bincount(np.searchsorted(ends, new_rows, side="right"), minlength=len(self.pieces))
-        for piece, kept_of_it in zip(self.pieces, of_piece.tolist(), strict=True):
-            piece.kept = kept_of_it
+        for piece, kept in zip(self.pieces, of_piece.tolist(), strict=True):
+            piece.kept = kept
         passing = np.flatnonzero(self.marks.reason == KEPT)
         if self.papers is not None and len(corrected):
             rows = papers.open_papers(self.papers).read()
@@ -575,13 +575,13 @@ def read_lot(
     notes: dict[int, PaperNotes] = {}
     sentences = Counter[str]()
     parts = [marks_of((), settings.corpus, works=works)]
-    aside, positions = RowWriter(folder, name), count()
+    record_writer, positions = RowWriter(folder, name), count()
     writer = PaperWriter(folder, name=f"{name}.parquet") if folder else None
-    with aside, writer or nullcontext():
+    with record_writer, writer or nullcontext():
         source = _papers(reading, rejected, settings)
         while batch := list(islice(source, AT_ONCE)):
             papers, known, changes = zip(*batch, strict=True)
-            aside.add(known)
+            record_writer.add(known)
             sentences.update(sentence for paper in papers for sentence in {*paper.sentences})
             notes |= {place: facts for facts, place in zip(changes, positions, strict=False) if facts is not None}
             parts.append(marks_of(papers, settings.corpus, [record and record.ids for record in known], works=works))
@@ -591,7 +591,7 @@ def read_lot(
                         writer.add(paper)
     path, marks = writer.path if writer else None, joined(parts)
     common = common_in_lot(sentences, papers=len(marks.ids))
-    return LotRead(tuple(reading), marks, path, rejected, notes, aside.written, common)
+    return LotRead(tuple(reading), marks, path, rejected, notes, record_writer.written, common)
 
 
 def read_up_to_a_paper(lot: Sequence[Piece], settings: Settings) -> tuple[PieceRead, ...]:

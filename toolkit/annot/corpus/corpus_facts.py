@@ -344,13 +344,13 @@ class PastCorrection:
     """Sentences before the correction, by query."""
 
 
-_PAST = TypeAdapter(tuple[PastCorrection, ...])
+_CORRECTIONS = TypeAdapter(tuple[PastCorrection, ...])
 
 
 def corrections(session: Session) -> tuple[PastCorrection, ...]:
     """The corrections of the corpus, the oldest first."""
     facts = (imported.facts for imported in read_imports(session) if imported.what == Source.CORRECTED)
-    return _PAST.validate_python(sorted(facts, key=itemgetter("at")))
+    return _CORRECTIONS.validate_python(sorted(facts, key=itemgetter("at")))
 
 
 def _note(

@@ -307,11 +307,11 @@ class Tally:
             return {}
         known_works, place = (array.reshape(marks.works.shape) for array in self._works.find(marks.works.ravel()))
         first = dict(zip(marks.works[known_works].tolist(), place[known_works].astype(np.int64).tolist(), strict=True))
-        met = known_works.any(axis=1) | _repeated(marks.works) | _repeated(marks.id_hash[:, None])
+        candidates = known_works.any(axis=1) | _repeated(marks.works) | _repeated(marks.id_hash[:, None])
         owners: dict[int, int] = {}
         used: set[int] = set()
         # Only papers whose ids or works came before are compared one by one: all others are new.
-        for row in np.flatnonzero(met).tolist():
+        for row in np.flatnonzero(candidates).tolist():
             works, own_hash = list(filter(None, marks.works[row].tolist())), int(marks.id_hash[row])
             owner = next((first[work] for work in works if work in first), None)
             if owner is not None and marks.library[row]:

@@ -583,16 +583,16 @@ def viterbi(state: NDArray[np.float64], transition: NDArray[np.float64], counts:
     """
     first = np.cumsum(counts) - counts
     best = state[first]
-    came_from = np.zeros(state.shape, int)
+    previous = np.zeros(state.shape, int)
     for step in range(1, int(counts.max())):
         active = np.flatnonzero(counts > step)
         items = first[active] + step
         scores = best[active][:, :, None] + transition
-        came_from[items] = scores.argmax(axis=1)
+        previous[items] = scores.argmax(axis=1)
         best[active] = scores.max(axis=1) + state[items]
     path = np.zeros(len(state), int)
     path[first + counts - 1] = best.argmax(axis=1)
     for step in range(int(counts.max()) - 1, 0, -1):
         items = first[counts > step] + step
-        path[items - 1] = came_from[items, path[items]]
+        path[items - 1] = previous[items, path[items]]
     return path

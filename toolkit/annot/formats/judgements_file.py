@@ -476,7 +476,7 @@ def _fields_without_versions(fields: Iterable[tuple[str, Any]]) -> dict[str, Any
 
 SKIPPED = "skipped"
 """The flag of an annotation that the person cancelled."""
-GIVEN = ("choices", "rating", "number", "taxonomy")
+TYPES = ("choices", "rating", "number", "taxonomy")
 """Keys under which a control keeps its values."""
 
 
@@ -651,7 +651,7 @@ def _results(annotation: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict) and isinstance(item.get("from_name"), str)]
 
 
-def _control_values(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = GIVEN) -> list[Any]:
+def _control_values(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = TYPES) -> list[Any]:
     """Values of one control."""
     values: list[Any] = []
     for item in _results(annotation):

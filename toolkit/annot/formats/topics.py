@@ -193,10 +193,10 @@ def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
         if tag and topic is not None:
             text_of_tag = re.sub(rf"^\s*{LABELS[tag]}", "", between, flags=re.IGNORECASE)
             topic[tag] = f"{topic[tag]}\n\n{text_of_tag}" if tag in topic and tag not in _ONCE else text_of_tag
-        elif stray := _MARKUP.sub("", between).strip():
+        elif text_between := _MARKUP.sub("", between).strip():
             faults.add(
-                f"found {stray.splitlines()[0][:SHOWN]!r} outside of every tag",
-                line=line + between[: between.index(stray.split()[0])].count("\n"),
+                f"found {text_between.splitlines()[0][:SHOWN]!r} outside of every tag",
+                line=line + between[: between.index(text_between.split()[0])].count("\n"),
             )
         line += between.count("\n")
         if match is None:

@@ -128,7 +128,7 @@ class Rule(NamedTuple):
 
 LETTER = "a letter for {without_letter} that says where to begin"
 OLD = "is missing or out of date"
-WAY: tuple[Rule, ...] = (
+RULES: tuple[Rule, ...] = (
     # A server that is down is in the way only of a step that needs one; otherwise the fact is empty.
     Rule(lambda f: f.serverless, "annot studio up{domain}", "{serverless}"),
     # The corpus, its labels, and the queries.
@@ -302,9 +302,9 @@ COUNTED = {
 }
 """Nouns of counted facts, singular and plural; the other facts count pairs."""
 
-OF_THE_WAY = frozenset(
+COMMANDS_OF_RULES = frozenset(
     " ".join(word for word in rule.command.split()[1:last] if word.islower() and word.isalpha())
-    for rule in WAY
+    for rule in RULES
     for last in (2, 3)
 ) | {"studio up"}
 """Commands in the table, without `annot` and options. A word after a command may be its verb or an argument."""
@@ -318,7 +318,7 @@ def next_step(facts: Facts) -> Rule:
 
 def rule_of(facts: Facts) -> Rule:
     """The first rule that holds."""
-    return next(rule for rule in WAY if rule.when(facts))
+    return next(rule for rule in RULES if rule.when(facts))
 
 
 def _words(facts: Facts) -> Mapping[str, str]:

@@ -83,8 +83,8 @@ class Stage:
         self.planned: Set[Pair] = self.plain.grades.keys() | self.outcome.planned.keys()
         """The pairs of the plan."""
         imported = runs.judgements_imported(session)
-        gone = self._people_elsewhere() if imported else set()
-        present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
+        elsewhere = self._people_elsewhere() if imported else set()
+        present = [person for person in self.everyone if person.left_on is None and person.assessor not in elsewhere]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {
             person.assessor for person in present if person.account and (may_assess or not person.adjudicator)
@@ -155,7 +155,7 @@ class Stage:
         """The facts on which the next step depends."""
         outcome, sent = self.outcome, projects.was_sent(self.session)
         owing = outcome.progress.left_by_assessor
-        gone = {person.assessor for person in self.everyone if person.left_on is not None}
+        people_left = {person.assessor for person in self.everyone if person.left_on is not None}
         papers, settings = self.ws.has_corpus, self.ws.settings
         facts = Facts(
             papers=papers,
@@ -172,7 +172,7 @@ class Stage:
             to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),
-            leavers=tuple(sorted(owing.keys() & gone)),
+            leavers=tuple(sorted(owing.keys() & people_left)),
             missing=sum(n for name, n in owing.items() if name not in self.judges),
             vacant=len(outcome.progress.vacant),
             open=self.plain.disputed + len(outcome.open),
@@ -434,7 +434,7 @@ class Stage:
         others = [state for state in states if not (state.product or (old_runs and state.untrue == {"runs"}))]
         parts = {state.part for state in others}
         return facts._replace(
-            old=frozenset(name for name, is_so in current.items() if not is_so),
+            old=frozenset(name for name, is_current in current.items() if not is_current),
             untrue=tuple(state.says for state in others),
             untrue_part=parts.pop() if len(parts) == 1 else "",
             old_runs=old_runs,
@@ -465,8 +465,8 @@ class Stage:
         """Missing or outdated runs of our own systems; runs of others have to be imported again."""
         files = {path.name for path in self.ws.runs.glob("*.run")}
         for run in runs.read_runs(self.session) if self.documents else ():
-            holds = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
-            if run.kind == Source.BASELINE and not holds:
+            is_valid = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
+            if run.kind == Source.BASELINE and not is_valid:
                 yield run.tag
 
 

@@ -413,11 +413,11 @@ def coverage_of(corpus: Corpus, vectors: word_vectors.WordVectors, *, most: int)
     totals = np.sum([corpus.totals(field, "words") for field in FIELDS], axis=0)
     if not totals.any():
         return None
-    has = vectors.rows(words) >= 0
-    lacking = np.flatnonzero(~has & (totals > 0))
+    has_vector = vectors.rows(words) >= 0
+    lacking = np.flatnonzero(~has_vector & (totals > 0))
     chosen = lacking[np.argsort(-totals[lacking], kind="stable")][:most]
     return Coverage(
-        running=float(totals[has].sum() / totals.sum()),
-        distinct=float(has[totals > 0].mean()),
+        running=float(totals[has_vector].sum() / totals.sum()),
+        distinct=float(has_vector[totals > 0].mean()),
         lacking=tuple(zip(words.take(integers_of(chosen)).to_pylist(), totals[chosen].tolist(), strict=True)),
     )

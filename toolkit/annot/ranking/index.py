@@ -460,8 +460,8 @@ def trained_version(trained_in: Collection[str], names: Sequence[str], version: 
 
     names: versions on record, the oldest first, at least one. version: None is the newest.
     """
-    until = names if version is None else names[: names.index(version) + 1]
-    return next((name for name in reversed(until) if name in trained_in), names[0])
+    included = names if version is None else names[: names.index(version) + 1]
+    return next((name for name in reversed(included) if name in trained_in), names[0])
 
 
 LOOKED_AT, OTHERS = 1_000, 0.05

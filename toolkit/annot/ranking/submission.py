@@ -226,10 +226,10 @@ def ranking_file(ws: Workspace, method: str) -> Path:
 def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
     """Rankings of an imported run by query paper. Raises InputError if the file is not the one that was imported, or is
     missing."""
-    path, told_by = ranking_file(ws, method), ws.imported_rankings / MANIFEST
+    path, manifest_path = ranking_file(ws, method), ws.imported_rankings / MANIFEST
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the imported ranking", hint=HINT)
-    text = text_of(path, read_manifest(told_by, hint=HINT), told_by=told_by, hint=HINT)
+    text = text_of(path, read_manifest(manifest_path, hint=HINT), told_by=manifest_path, hint=HINT)
     return read_run(text.splitlines(), name=str(path))
 
 

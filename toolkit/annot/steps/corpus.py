@@ -174,10 +174,10 @@ def _contents_by_version(ws: Workspace) -> tuple[VersionContents, ...]:
     contents, before, names = [], 0, [version.version for version in versions]
     for version in versions:
         name = version.version
-        until = sum(group.papers for group in papers.groups_of(ws.corpus, last_file(versions, name)))
+        size = sum(group.papers for group in papers.groups_of(ws.corpus, last_file(versions, name)))
         words = trained_version(ws.settings.word_vectors.trained_in, names, name)
-        contents.append(VersionContents(name, version.reason, until - before, left[name], words))
-        before = until
+        contents.append(VersionContents(name, version.reason, size - before, left[name], words))
+        before = size
     return tuple(contents)
 
 

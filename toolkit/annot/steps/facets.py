@@ -332,9 +332,9 @@ def _misfit(labeller: labelling.Labeller, model: Path | None, labels: Sequence[s
     labels_of_model = set(labeller.labels)
     if labels_of_model == set(labels) or (model is not None and labels_of_model <= set(labels)):
         return None
-    which = "the model that comes with annot" if model is None else f"{model}: the model"
+    model_name = "the model that comes with annot" if model is None else f"{model}: the model"
     return InputError(
-        f"{which} gives other labels than those of the study: found {', '.join(sorted(labels_of_model))}, "
+        f"{model_name} gives other labels than those of the study: found {', '.join(sorted(labels_of_model))}, "
         f"expected {', '.join(labels)}",
         hint="train a model on abstracts with these labels (`annot facets train FILE --out model.xz`) and use it "
         "(`annot facets --model model.xz`); or change [labels] in annot.toml",

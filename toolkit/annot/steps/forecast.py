@@ -319,7 +319,7 @@ def pools(
     by_assessor = grouped((answer.assessor, answer) for answer in answers)
     speed = labour.speed_of(by_assessor, fence=rules.fence)
     if seconds is not None:
-        by_assessor, speed = {labour.NOBODY: []}, labour.set_speed(seconds, labour.NOBODY)
+        by_assessor, speed = {labour.VACANT: []}, labour.set_speed(seconds, labour.VACANT)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
     def of_depth(depth: int) -> DesignedPools:
@@ -417,11 +417,11 @@ class _Study(NamedTuple):
 
     def effort_of(self, pi: pooling.Probabilities) -> labour.Effort:
         """Effort for the pairs of a draw. An answered pair is weighted by pi now over pi when it was drawn."""
-        on_record, among, all_pairs = self.snapshot.sample, 0.0, 0.0
+        on_record, disputed_pairs, all_pairs = self.snapshot.sample, 0.0, 0.0
         for (query_id, doc_id), disputed in self.disputed.items():
             worth = pi.get(query_id, {}).get(doc_id, 0.0) / _probability(on_record, query_id, doc_id)
-            among, all_pairs = among + worth * disputed, all_pairs + worth
-        return replace(self.effort, disputed=among / all_pairs if all_pairs else None)
+            disputed_pairs, all_pairs = disputed_pairs + worth * disputed, all_pairs + worth
+        return replace(self.effort, disputed=disputed_pairs / all_pairs if all_pairs else None)
 
 
 def share_for(
@@ -663,8 +663,8 @@ def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
 
 def _probability(drawn: PoolSample | None, query_id: str, doc_id: str) -> float:
     """Probability with which the pair was drawn; 1 for a pair outside the sample, which is judged for certain."""
-    under = None if drawn is None else drawn.pairs.get((query_id, doc_id))
-    return 1.0 if under is None else under.probability
+    probability = None if drawn is None else drawn.pairs.get((query_id, doc_id))
+    return 1.0 if probability is None else probability.probability
 
 
 def _exported_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
@@ -720,7 +720,7 @@ def _effort(snapshot: Snapshot, seconds: float | None, rules: labour.Rules) -> l
     by_assessor = grouped((answer.assessor, answer) for answer in answers)
     speed = labour.speed_of(by_assessor, fence=rules.fence, topics=snapshot.topics)
     if seconds is not None:
-        by_assessor, speed = {labour.NOBODY: []}, labour.set_speed(seconds, labour.NOBODY)
+        by_assessor, speed = {labour.VACANT: []}, labour.set_speed(seconds, labour.VACANT)
     return labour.Effort(
         per_pair=settings.judging.per_pair,
         assessors=sum(

@@ -38,7 +38,7 @@ FORMS = ("qrels", "relish", "treccovid-rf")
 """Formats of files of grades."""
 BEGINNING = 1 << 16
 """Bytes of a file that tell its kind."""
-WHO = "a1"
+SOLE_ASSESSOR = "a1"
 """The assessor of grades from qrels, which do not say who gave them."""
 TESTED = "test"
 """Word in the name of a file of test queries; the queries of other files are for development."""
@@ -319,6 +319,6 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> ByColumn:
         numbers = [line_of[qrel.doc_id] for qrel in qrels]
     queries, documents, grades = zip(*qrels, strict=True)
     columns = {"line": numbers, "query": queries, "document": documents, "grade": grades}
-    same = {"assessor": WHO, "judged_at": None, "seconds": None, "comment": None, "occasion": 1}
+    same = {"assessor": SOLE_ASSESSOR, "judged_at": None, "seconds": None, "comment": None, "occasion": 1}
     columns |= {name: [value] * len(qrels) for name, value in same.items()}
     return judgements_file.judgement_columns(**columns, row=input_files.ObjectColumn({"grade": grades}))

@@ -315,9 +315,9 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
         if pair in by_pair:
             faults.add(f"{' '.join(pair)} is listed twice, expected one final grade", place=label)
         by_pair[pair] = Qrel(*pair, grade or 0)
-        _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
+        _record_value(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
         if topic := topic_in(row):
-            _belongs(topics, pair[0], row[topic], topic, label, faults)
+            _record_value(topics, pair[0], row[topic], topic, label, faults)
     if not by_pair and not faults.found:
         faults.add("contains no final grade")
     faults.raise_if_any()
@@ -481,9 +481,9 @@ def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> Given
     for label, row in rows_of(frame, LONG, optional, faults, papers=clusters):
         query, document, assessor = (id_in(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
-        _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
+        _record_value(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
         if topic := topic_in(row):
-            _belongs(topics, query, row[topic], topic, label, faults)
+            _record_value(topics, query, row[topic], topic, label, faults)
         repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
         # Judgements of annot's own files carry the reasons for which they do not count.
         if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
@@ -524,7 +524,7 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
     return None
 
 
-def _belongs(values: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
+def _record_value(values: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
     """Note the facet or topic of a query; a fault if an earlier row has another."""
     text = id_in(value, field, label, faults)
     if values.setdefault(query, text) != text:

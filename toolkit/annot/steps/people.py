@@ -18,7 +18,7 @@ from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, front, server, tasks
 from annot.labelstudio.studio_records import labelling_url
-from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
+from annot.measuring.forecast.hours import DECIDERS, HOUR, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, progress_by_assessor
@@ -244,22 +244,22 @@ def _is_elsewhere(ws: Workspace, owner: str | None) -> bool:
 
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
-    who, account = person.assessor, person.account or ""
-    owner = _own_server(ws, who)
+    name, account = person.assessor, person.account or ""
+    owner = _own_server(ws, name)
     elsewhere = _is_elsewhere(ws, owner)
     if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
         has_front = front.kept(servers.front_folder(ws)) is not None
-        return (f"`annot studio up` starts the server of {who}",) if has_front else ()
+        return (f"`annot studio up` starts the server of {name}",) if has_front else ()
     with servers.connect(ws, person=owner) as gateway:
         if not elsewhere:
-            servers.open_accounts(ws, gateway, {who: account}, person=owner)
+            servers.open_accounts(ws, gateway, {name: account}, person=owner)
             place = servers.passwords_file(ws, owner)
-            return (f"{who}: the password is in {place}; `annot invite {who}` writes the letter",)
+            return (f"{name}: the password is in {place}; `annot invite {name}` writes the letter",)
         if account.lower() in gateway.user_ids():
             return ()
         return (
             "the server does not have this account yet; the person signs up at "
-            f"{gateway.address}{gateway.invitation()}; `annot invite {who}` writes a letter with the link",
+            f"{gateway.address}{gateway.invitation()}; `annot invite {name}` writes a letter with the link",
         )
 
 
@@ -542,7 +542,7 @@ def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None
     probed = {
         (answer.record.assessor, answer.record.pair_key) for answer in trials.read_answers(session, "hidden-gold")
     }
-    answered = {question for who, question in outcome.answered_of(session) | probed if who == name}
+    answered = {question for assessor, question in outcome.answered_of(session) | probed if assessor == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
@@ -559,6 +559,6 @@ def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workloa
     return Workload(
         len(pairs),
         len(pairs - set(outcome.open)),
-        seconds=rate.mean_of(WHO) if isinstance(rate, Speed) else None,
+        seconds=rate.mean_of(DECIDERS) if isinstance(rate, Speed) else None,
         timed=True,
     )

@@ -418,8 +418,8 @@ def _drawn(ws: Workspace) -> tuple[selection.Sample, tuple[str, ...]]:
     )
     if not any(period.paper_ids for period in drawn.periods):
         raise _nothing_drawn(periods, dated)
-    told = {"followed": not settings.periods, "unlabelled": len(unlabelled)}
-    return drawn, tables.sentences("commands.sample", drawn=drawn, **told)
+    conditions = {"followed": not settings.periods, "unlabelled": len(unlabelled)}
+    return drawn, tables.sentences("commands.sample", drawn=drawn, **conditions)
 
 
 def _unlabelled(ws: Workspace) -> frozenset[str]:

@@ -175,8 +175,8 @@ def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
     few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs if run.tag in facts})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
-    told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
-    return (*chain(*told), *sentences("commands.few_abstracts", words=ws.vocabulary, few=few))
+    caveats = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
+    return (*chain(*caveats), *sentences("commands.few_abstracts", words=ws.vocabulary, few=few))
 
 
 def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper], text: Topic | None) -> PooledQuery:

@@ -34,7 +34,7 @@ from annot.study.workspace import Workspace, write_file, write_manifest
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-TO_WRITE = "WHY: one sentence on why this pair has this grade."
+REASON_TO_FILL_IN = "WHY: one sentence on why this pair has this grade."
 """A line in place of the lead's reason if none is on record; `annot check guidelines` finds it."""
 
 
@@ -47,8 +47,8 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     text, snapshot = guidelines.without_examples(guidelines.read(ws, facet, examples=False)), read_snapshot(ws)
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
-        gone = snapshot.outcome.withdrawn
-        gold = [row for row in trials.read_gold(session) if row.pair not in sent and row.doc_id not in gone]
+        withdrawn = snapshot.outcome.withdrawn
+        gold = [row for row in trials.read_gold(session) if row.pair not in sent and row.doc_id not in withdrawn]
         pairs = {example.grade: (example.pair, "") for example in grade_examples(study.Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
@@ -64,7 +64,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
         marked = [place for place, label in enumerate(labels[pair[1]]) if label in ws.settings.facets.get(facet, ())]
         topic = snapshot.texts.get(query.topic_id)
         question = f"Asked: {topic.title}" if topic else _quoted("Query", papers[query.topic_id], query.sentences)
-        lines = ("### For example", question, _quoted("Candidate", document, marked), why or TO_WRITE)
+        lines = ("### For example", question, _quoted("Candidate", document, marked), why or REASON_TO_FILL_IN)
         text = re.sub(rf"(?ms)^##+ {grade}\b.*?(?=^##+ |\Z)", partial(_with_lines, lines=lines), text)
     return text.rstrip() + "\n", tuple(row.pair for row in gold if (row.pair, row.why) in pairs.values())
 

@@ -177,8 +177,8 @@ class Revisions(Generic[R]):
                 if revision is not incoming:
                     ((_, values, sha256),) = self._hashed([revision])
                 if line is not None and revision.ruling is None and line.read_sha256 == sha256:
-                    comes_back = revision.record.counts and not line.counts
-                    if not comes_back:
+                    is_restored = revision.record.counts and not line.counts
+                    if not is_restored:
                         continue
                 number = 1 if line is None else line.latest.record.revision + 1
                 if revision.record.revision != number:

@@ -411,16 +411,16 @@ def hold_study(
     started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     me = "|".join((command.replace("|", " "), str(os.getpid()), started, platform.node()))
     deadline = time.monotonic() + wait_seconds
-    told = False
+    reported = False
 
     def wait(holder: str) -> None:
-        nonlocal told
+        nonlocal reported
         busy = _busy(holder)
         if time.monotonic() >= deadline:
             raise busy
-        if not told:
+        if not reported:
             tell(f"{busy.message}; waiting until it ends")
-            told = True
+            reported = True
         time.sleep(LOOK_EVERY)
 
     if place.get_backend_name() == "sqlite":

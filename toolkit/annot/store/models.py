@@ -481,7 +481,7 @@ def refuse_in_use(
     tables: the noun for a row of each. leaving: (query,), (query, document), or with person and occasion.
     """
     in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
-    columns = (*WHOSE, "occasion")[: max(map(len, leaving), default=0)]
+    columns = (*PAIR_OF_PERSON, "occasion")[: max(map(len, leaving), default=0)]
     for table, words in tables.items() if leaving else ():
         key = [table.c[name] for name in columns]
         for *values, count in session.connection().execute(sa.select(*key, sa.func.count()).group_by(*key)):
@@ -506,7 +506,7 @@ def _uses(counts: Counter[str]) -> str:
 
 
 PAIR = ("query_id", "doc_id")
-WHOSE = (*PAIR, "assessor")
+PAIR_OF_PERSON = (*PAIR, "assessor")
 
 
 def to_query() -> sa.Constraint:
@@ -768,14 +768,14 @@ ASSESSOR_TABLE = define_table(
 """A person. The account is an identity and never leaves the database unasked."""
 ASSIGNMENT_TABLE = define_table(
     "assignment",
-    columns_of(records.Assignment, key=(*WHOSE, "occasion")),
+    columns_of(records.Assignment, key=(*PAIR_OF_PERSON, "occasion")),
     *(to_query(), to_person()),
     unique("position", "assessor", "position"),
     *(from_1("occasion"), from_1("position")),
 )
 RETURNED_TABLE = define_table(
     "returned",
-    columns_of(records.PairReturn, key=(*WHOSE, "occasion")),
+    columns_of(records.PairReturn, key=(*PAIR_OF_PERSON, "occasion")),
     *(to_query(), to_person()),
     check("occasion_from_2", "occasion >= 2"),
     check("why", "why <> ''"),

@@ -156,7 +156,7 @@ def read_versions(session: Session, *parts: Part) -> dict[tuple[Part, str], tupl
     rows_found = session.connection().execute(statement.where(rows.c.part.in_(parts)) if parts else statement)
     versions = sorted(map(ShownVersion._make, rows_found), key=attrgetter("part", "subject", "since"))
     by_thing = grouped(((version.part, version.subject), version) for version in versions)
-    return {thing: tuple(several) for thing, several in by_thing.items()}
+    return {subject: tuple(several) for subject, several in by_thing.items()}
 
 
 def read_histories(session: Session) -> dict[tuple[str, str], History]:

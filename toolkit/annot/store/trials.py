@@ -68,9 +68,9 @@ def replace_assignments(session: Session, round: StoredRound, assignments: Itera
 def add_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
     """Add pairs to the round. Raises InputError for an unknown query or assessor."""
     new = list(assignments)
-    what = f"{round} round"
-    models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what=what)
-    models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=what)
+    noun = f"{round} round"
+    models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what=noun)
+    models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=noun)
     models.insert_records(session, models.TRIAL_ASSIGNMENT_TABLE, new, round=round)
 
 

@@ -397,8 +397,8 @@ def version_of(session: models.Session, ws: Workspace, name: str) -> OneVersion:
     versions = pools.read_corpus_versions(session)
     names = [version.version for version in versions]
     check_name(name, names, what="--corpus")
-    until, last = (None, *names[: names.index(name) + 1]), pools.last_file(versions, name)
-    outside = {row.doc_id for row in pools.read_withdrawn(session).values() if row.version in until}
+    to_version, last = (None, *names[: names.index(name) + 1]), pools.last_file(versions, name)
+    outside = {row.doc_id for row in pools.read_withdrawn(session).values() if row.version in to_version}
     if last and ws.has_corpus:
         outside.update(ids_after(ws.corpus, last))
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
@@ -406,9 +406,9 @@ def version_of(session: models.Session, ws: Workspace, name: str) -> OneVersion:
         (query.query_id, doc_id)
         for query in pools.read_queries(session)
         for doc_id, came_with in corpora.get(query.topic_id, {}).items()
-        if came_with not in until
+        if came_with not in to_version
     )
-    return OneVersion(until, last, frozenset(outside), later)
+    return OneVersion(to_version, last, frozenset(outside), later)
 
 
 def documents_in(session: models.Session, version: OneVersion) -> dict[str, tuple[str, ...]]:

@@ -47,7 +47,7 @@ VARIABLE = "ANNOT_ALLOW"
 """Environment variable with the addresses that the owner allows, separated by spaces."""
 NO_LINKS = (*("annot.toml", "datasheet.toml"), *("templates", "guidelines", "training", "pools", "exports", "substudy"))
 """Files and folders of a study in which no link is followed: their content reaches pages, releases and servers."""
-KEPT_BESIDE = ".annot"
+PRIVATE_FOLDER = ".annot"
 """The folder of replaceable files and of local servers. It and its content may be elsewhere; that is a door."""
 
 
@@ -113,7 +113,7 @@ def check_links(root: Path) -> None:
             faults=[f"{path.relative_to(root)}: a link to {path.readlink()}" for path in links],
             hint="replace each link with a copy of the file; only corpus/ and weights/ may hold links",
         )
-    cache = root / KEPT_BESIDE
+    cache = root / PRIVATE_FOLDER
     patterns = ("*", "people/*", "studios/*", "studios/*/*")
     paths = [cache, *(path for pattern in patterns for path in cache.glob(pattern))]
     for link in filter(Path.is_symlink, paths):

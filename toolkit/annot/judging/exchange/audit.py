@@ -87,9 +87,9 @@ def finding_of(
     return AuditFinding(kind, f"{person}: {says}", count, KINDS[kind].do.format(**do), tuple(pairs), last)
 
 
-def _finding_about(kind: str, person: str, pairs: Sequence[str], whose: str = "", **more: Any) -> AuditFinding:
+def _finding_about(kind: str, person: str, pairs: Sequence[str], suffix: str = "", **more: Any) -> AuditFinding:
     """A finding about these pairs of a person. more: as in `finding_of`."""
-    finding = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}"
+    finding = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{suffix}"
     return finding_of(kind, person, finding, len(pairs), pairs=pairs, **more)
 
 
@@ -171,8 +171,8 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
         yield finding_of("strange tasks", audited.person, finding, strangers)
     yield from _findings("task changed", audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.questions and len(of_key) > 1}
-    which = "; ".join(_advice_on_copies(of_key) for of_key in twice.values())
-    yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=which)
+    advice = "; ".join(_advice_on_copies(of_key) for of_key in twice.values())
+    yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=advice)
     yield from _findings("task gone", audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
     for key, of_key in copies.items():
@@ -261,9 +261,9 @@ def _findings(
     days_of_questions = {key: day for key, day in days.items() if key is not None and key in audited.questions}
     pairs = sorted(" ".join(audited.questions[key].pair) for key in days_of_questions)
     if pairs:
-        whose = _other_owners(kind, audited) if kind in BY_OTHERS else ""
+        suffix = _other_owners(kind, audited) if kind in BY_OTHERS else ""
         last = max(days_of_questions.values()) or None
-        yield _finding_about(kind, audited.person, pairs, whose, last=last, push=audited.push, which=which)
+        yield _finding_about(kind, audited.person, pairs, suffix, last=last, push=audited.push, which=which)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -310,15 +310,15 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
         if not projects_here:
             raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
         if others := sorted({project.version for project in projects_here} - {version}):
-            here_is = f"{names[0]}: their" if isolated(ws) else "the"
-            problem = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
+            owner = f"{names[0]}: their" if isolated(ws) else "the"
+            problem = f"{owner} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
             findings.append(AuditFinding("version", problem, len(others), KINDS["version"].do))
         accounts = accounts_at(ws, projects_here)
         if isolated(ws):
             findings.extend(_own_server_findings(ws, gateway, names[0], accounts[names[0]]))
-        whose = whose_accounts(ws, gateway, accounts)
+        owners = whose_accounts(ws, gateway, accounts)
         for project in projects_here:
-            audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
+            audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=owners)
             checked += 1
             if audited is None:
                 problem = f"{KINDS['project gone'].what} ({PARTS[project.round].title})"

@@ -162,8 +162,8 @@ def next_versions(
     versions, changes = stored.read_versions(session, *stored.OF_SETTINGS), shown_versions.changes_of(ws, session)
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
     # A facet that was removed is on record as such, although the tasks that were planned go on.
-    gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
-    contents = {key: body for project in kept for key, body in project.form.contents.items() if key not in gone}
+    removed = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
+    contents = {key: body for project in kept for key, body in project.form.contents.items() if key not in removed}
     contents |= {(change.part, change.subject): _content_now(ws, change) for change in changes}
     histories = stored.read_histories(session)
     new = {

@@ -173,8 +173,8 @@ def _send(
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
                 untouched = [task for task in listed if task not in stale]
                 shown = as_displayed(session, project.project, displays_of(ws, outgoing), outgoing.tasks, untouched)
-                keys_there = {task.key for task in untouched}
-                fresh = [question for question in outgoing.tasks if pair_key(*question) not in keys_there]
+                existing_keys = {task.key for task in untouched}
+                fresh = [question for question in outgoing.tasks if pair_key(*question) not in existing_keys]
                 note_shown(session, project.project, shown, since=since, fresh=fresh)
                 people.record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _opinions_on_server(outgoing, listed, ids), sent_at=since)

@@ -233,8 +233,8 @@ def serverless(ws: Workspace, names: Sequence[str], *, is_new: bool) -> str:
     is_new: nothing was sent or judged so far.
     """
     if not isolated(ws):
-        gone = has_domain(ws) and not server.is_running(studio_folder(ws))
-        if gone or (is_new and not studio_folder(ws).exists()):
+        is_down = has_domain(ws) and not server.is_running(studio_folder(ws))
+        if is_down or (is_new and not studio_folder(ws).exists()):
             return "no Label Studio is running here; with --domain DOMAIN, people elsewhere each get one by https"
         return ""
     without = [name for name in names if not (is_elsewhere(ws, name) or server.is_running(studio_folder(ws, name)))]

@@ -351,8 +351,8 @@ def _withdraw(
     answered = {task.key for task in still_there if task.key in handed_on}
     with ws.writing() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
-        gone = [question for key, question in handed_on.items() if key not in answered]
-        projects.forget_tasks(session, project.project, gone)
+        untouched = [question for key, question in handed_on.items() if key not in answered]
+        projects.forget_tasks(session, project.project, untouched)
     stays = {question for key, question in handed_on.items() if key in answered}
     address, deleted = gateway.labelling_url(project.number), len(stale) - len(answered)
     return SentProject(project.assessor, 0, 0, 0, deleted, 0, address, part=PART.title), stays

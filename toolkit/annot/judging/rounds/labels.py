@@ -87,11 +87,11 @@ class LabelsRound(collecting.Round):
         questions = dict.fromkeys(PairKey(paper_id, LABELS_SHOWN) for paper_id in papers)
 
         def spread(holders: Mapping[PairKey, str]) -> list[OutgoingProject]:
-            whose = _spread(holders, questions, names)
+            holder_of = _spread(holders, questions, names)
             return [
                 OutgoingProject(
                     *(forms[name], name),
-                    {question: tasks_of[name][question] for question, person in whose.items() if person == name},
+                    {question: tasks_of[name][question] for question, person in holder_of.items() if person == name},
                 )
                 for name in names
             ]
@@ -178,9 +178,9 @@ def correction_of(
         note = f"{paper.paper_id}: {counted(changed, 'correction')} ignored, because its queries had been sent"
         return Correction(None, 0, (), (note,))
     follow, notes = [], []
-    if gone := [number for number in without if paper.sentences[number].strip()]:
-        kept_labels = ", ".join(f"sentence {number + 1} ({earlier[number]})" for number in gone)
-        removed = f"label removed from {counted(len(gone), 'sentence')}; the earlier one counts"
+    if unlabelled := [number for number in without if paper.sentences[number].strip()]:
+        kept_labels = ", ".join(f"sentence {number + 1} ({earlier[number]})" for number in unlabelled)
+        removed = f"label removed from {counted(len(unlabelled), 'sentence')}; the earlier one counts"
         notes.append(f"{paper.paper_id}: {removed}: {kept_labels}")
     for query in queries.get(paper.paper_id, ()):
         if query.facet not in ws.settings.facets:
@@ -275,10 +275,10 @@ def _owners(
 
 def _spread(holders: Mapping[PairKey, str], tasks: Iterable[PairKey], names: Sequence[str]) -> dict[PairKey, str]:
     """The person of each paper: a paper that no person has goes to the one of those named who has fewest."""
-    whose = dict(holders)
+    holder_of = dict(holders)
     load = Counter(holders.values())
     for question in tasks:
-        if question not in whose:
-            whose[question] = min(names, key=lambda person: (load[person], names.index(person)))
-            load[whose[question]] += 1
-    return whose
+        if question not in holder_of:
+            holder_of[question] = min(names, key=lambda person: (load[person], names.index(person)))
+            load[holder_of[question]] += 1
+    return holder_of

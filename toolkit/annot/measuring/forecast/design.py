@@ -185,8 +185,8 @@ def redrawn(paper: Integers, rng: np.random.Generator) -> PilotRedraw:
         return PilotRedraw(paper, even, np.full(n, 1 / n), math.sqrt(n / max(1, n - 1)))
     chi = rng.chisquare(n - 1) / (n - 1)
     deviates = rng.standard_normal(n)
-    off = (deviates - deviates[paper].mean()) / math.sqrt((n - 1) / n * chi)
-    return PilotRedraw(paper, even * (1 + off[paper]), rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
+    shift = (deviates - deviates[paper].mean()) / math.sqrt((n - 1) / n * chi)
+    return PilotRedraw(paper, even * (1 + shift[paper]), rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
 
 
 def papers_by_number(query_ids: Sequence[str], topics: Mapping[str, str] | None) -> Integers:
@@ -408,8 +408,8 @@ def simulate_design(
         if drawn.disputed.any() and isinstance(rate, Undefined):
             settled_hours = draws = rate
         elif drawn.disputed.any() and isinstance(rate, hours.Speed):
-            settled_hours = rate.hours({hours.WHO: share * pairs})
-            draws = hours.drawn_hours(rate, {hours.WHO: drawn.disputed}, rules, noun="settled dispute")
+            settled_hours = rate.hours({hours.DECIDERS: share * pairs})
+            draws = hours.drawn_hours(rate, {hours.DECIDERS: drawn.disputed}, rules, noun="settled dispute")
         settling = _estimate(settled_hours, few_judged, draws, level)
         total_hours, priced = judging, JUDGING_ALONE
         if not isinstance(settled_hours, Undefined):

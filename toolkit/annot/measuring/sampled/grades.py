@@ -296,8 +296,8 @@ def by_grade(counts: Sequence[GradeCounts]) -> Array:
     estimated = np.array([pool.estimated for pool in counts])
     together = estimated.sum(axis=0)
     least, unknown = np.sum([pool.found for pool in counts], axis=0), sum(pool.unknown for pool in counts)
-    off = np.clip(together, least, least + unknown) - together
-    at_least = estimated + np.outer(documents / max(1.0, documents.sum()), off)
+    shift = np.clip(together, least, least + unknown) - together
+    at_least = estimated + np.outer(documents / max(1.0, documents.sum()), shift)
     ladder = np.column_stack([documents, at_least, np.zeros(len(counts))])
     return np.asarray(ladder[:, :-1] - ladder[:, 1:])
 

@@ -53,7 +53,7 @@ _NAMES = re.compile(r'(\bid="|url\(#|href="#)')
 _LINK = re.compile(r'<a xlink:href="(\S+) ([^"]*)"[^>]*>')
 _SHAPE = re.compile(r"<(?:path|use|text|g|rect)\b[^>]*>")
 _FONT = "font-size: 8px; font-family: 'DejaVu Sans', sans-serif; "
-_NOTHING = re.compile(rf' transform="rotate\(-0 [^"]*"|(?<=<g) id="(?!legend)[^"]*_\d+"(?=>)|(?<=\n) +|{_FONT}')
+_SUPERFLUOUS = re.compile(rf' transform="rotate\(-0 [^"]*"|(?<=<g) id="(?!legend)[^"]*_\d+"(?=>)|(?<=\n) +|{_FONT}')
 """Parts of an SVG without any effect once its head has the font."""
 
 
@@ -159,7 +159,7 @@ class Drawing:
 def _compact(svg: str) -> str:
     """An SVG without parts that have no effect, whose links have a title."""
     svg = _SHAPE.sub(lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(tag[0].split())), svg)
-    svg = _NOTHING.sub("", svg).replace("<svg ", f'<svg style="{_FONT.strip()}" ', 1)
+    svg = _SUPERFLUOUS.sub("", svg).replace("<svg ", f'<svg style="{_FONT.strip()}" ', 1)
     return _LINK.sub(r'<a href="\1" tabindex="-1"><title>\2</title>', svg)
 
 
@@ -250,8 +250,8 @@ def two_runs(scores: Mapping[str, tuple[float, float]], *, names: tuple[str, str
         percent = [(100 * first, 100 * second) for _, (first, second) in ordered]
         _joined(axes, percent, on)
         for place, name in enumerate(names):
-            told = [f"{names[0]} {first:.1f}, {names[1]} {second:.1f}" for first, second in percent]
-            links = [link(query_id, text, *names) for (query_id, _), text in zip(ordered, told, strict=True)]
+            titles = [f"{names[0]} {first:.1f}, {names[1]} {second:.1f}" for first, second in percent]
+            links = [link(query_id, text, *names) for (query_id, _), text in zip(ordered, titles, strict=True)]
             _marks(axes, [pair[place] for pair in percent], links, place, on, label=name)
         ahead = sum(first < second for first, second in percent)
         axes.axvline(ahead - 0.5, color=on.ink, linewidth=0.6, linestyle=DASHED, zorder=0)

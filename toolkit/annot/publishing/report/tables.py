@@ -386,13 +386,13 @@ def data_of(table: Table) -> dict[str, object]:
 
 def missing_figures(figures: Iterable[Number], words: StudyVocabulary) -> tuple[str, ...]:
     """Reasons why figures have no value or no interval, each once: with this data's counts if they are the same."""
-    exactly: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for figure in figures:
         part, reason = ("value", figure.raw) if isinstance(figure.raw, Undefined) else ("interval", figure.lacking)
         if isinstance(reason, Undefined):
-            exactly.setdefault((part, reason.kind), []).append(reason.reason)
+            reasons.setdefault((part, reason.kind), []).append(reason.reason)
     counted_reasons = [
         (len(kinds), part, words.said(kind if len({*kinds}) > 1 else kinds[0]))
-        for (part, kind), kinds in exactly.items()
+        for (part, kind), kinds in reasons.items()
     ]
     return sentences("commands.without", told=counted_reasons)

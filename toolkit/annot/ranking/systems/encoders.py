@@ -200,7 +200,7 @@ def _mixed(path: Path, model: Any) -> Any:
 
 
 BATCH = 32
-MODULES, OWN, SETTINGS = "modules.json", "sentence_transformers.", "config_sentence_transformers.json"
+MODULES, LIBRARY_PREFIX, SETTINGS = "modules.json", "sentence_transformers.", "config_sentence_transformers.json"
 """The file that names the parts of a sentence-transformers model, how the names of the library's own begin, and the
 file of its settings."""
 
@@ -338,7 +338,7 @@ def _refuse_code(folder: Path) -> None:
         return
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{folder / MODULES}: not a list of modules, each with its type") from None
-    foreign = [name for name in types if not str(name).startswith(OWN)]
+    foreign = [name for name in types if not str(name).startswith(LIBRARY_PREFIX)]
     if foreign:
         raise InputError(
             f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone"

@@ -257,8 +257,8 @@ def grades_body(study: Study) -> Chapter:
         unit="% of pairs",
     )
     sampled = study.grade_counts is not None
-    told = {facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}
-    drawing = picture("grades", bars, "grades.", words=study.words, bracketed=bracketed, sampled=sampled, shares=told)
+    rows = {facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}
+    drawing = picture("grades", bars, "grades.", words=study.words, bracketed=bracketed, sampled=sampled, shares=rows)
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
     values = {"study": study, "words": study.words, "lowest": lowest, "highest": highest, "sampled": sampled}
     drawn: list[Table | Figure] = (
