@@ -480,9 +480,12 @@ def nested(triples: Iterable[tuple[K, L, V]]) -> dict[K, dict[L, V]]:
 
 def in_order(scored: Iterable[tuple[str, float]]) -> tuple[ScoredDoc, ...]:
     """Order the documents with all digits of their scores, best first: score descending, then `doc_id` ascending."""
-    # Tuples compare faster than a key is made for each document, and become records faster than these are made.
-    falling = sorted([(-score, doc_id) for doc_id, score in scored])
-    return tuple(map(_scored_doc, [(doc_id, -negated) for negated, doc_id in falling]))
+    pairs = list(scored)
+    scores = [score for _, score in pairs]
+    if not all(map(gt, scores, scores[1:])):
+        # Tuples compare faster than a key is made for each document, and become records faster than these are made.
+        pairs = [(doc_id, -negated) for negated, doc_id in sorted([(-score, doc_id) for doc_id, score in pairs])]
+    return tuple(map(_scored_doc, pairs))
 
 
 def single_precision(scores: Iterable[float]) -> list[float]:
@@ -496,7 +499,7 @@ def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
     Scores tie if they are equal in single precision; ties go by `doc_id` descending (`form_res_rels.c`).
     """
     documents = list(scored)
-    scores = single_precision([doc.score for doc in documents])
+    scores = single_precision(map(itemgetter(1), documents))
     if all(map(gt, scores, scores[1:])):
         # Most runs come in their order, without ties.
         return tuple(documents)

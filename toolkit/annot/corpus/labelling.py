@@ -18,9 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 
+from annot.base.array_files import numbers, strings_of
 from annot.base.errors import Faults, InputError
 from annot.base.names import counted, near
 from annot.formats.input_files import decompressed_xz, read_models
@@ -140,18 +142,25 @@ UNSEEN = -1
 """Stands for an attribute that the model has no weight of."""
 
 
-MOST_WORDS = 300_000
-"""Words that are kept with their numbers: by far the most that come again, in a bounded memory."""
+MOST_PIECES = 300_000
+"""Pieces that are kept with their words: by far the most that come again, in a bounded memory."""
 
 
-class _Words(dict[str, int]):
-    """Number of each word, from 1; 0 is any word that no attribute of the model has."""
+class _Pieces(dict[str, tuple[int, ...]]):
+    """Numbers of the words in a piece of text without spaces, from 1; 0 is any word that no attribute of the model has.
 
-    def __missing__(self, word: str) -> int:
-        number = self.get("0", 0) if word[0].isdecimal() else 0
-        if len(self) < MOST_WORDS:
-            self[word] = number
-        return number
+    No word goes on beyond a space, and most pieces come again and again.
+    """
+
+    def __init__(self, number_of: Mapping[str, int]) -> None:
+        super().__init__()
+        self._number_of = number_of
+
+    def __missing__(self, piece: str) -> tuple[int, ...]:
+        of_piece = tuple([self._number_of.get(word, 0) for word in words(piece)])
+        if len(self) < MOST_PIECES:
+            self[piece] = of_piece
+        return of_piece
 
 
 class _Phrases:
@@ -184,14 +193,15 @@ class AttributeReader:
                 named[prefix].append(rest)
         cues = {*ANNOUNCES, *CONCLUDING_PAIRS}
         words = dict.fromkeys(chain(*(phrase.split(" ") for phrase in chain(*named.values(), cues, CONCLUDING_WORDS))))
-        self._words = _Words({word: number for number, word in enumerate(words, start=1)})
+        number_of = {word: number for number, word in enumerate(words, start=1)}
+        self._pieces = _Pieces(number_of)
         self._of_word = {prefix: self._lookup(f"{prefix}:", ("", *words)) for prefix in ("w", "-w", "+w", "f1")}
         self._concluding_words = _has_cue(("", *words), CONCLUDING_WORDS)
-        self._pairs = _Phrases(self._words, dict.fromkeys((*named["2"], *named["f2"], *cues)))
+        self._pairs = _Phrases(number_of, dict.fromkeys((*named["2"], *named["f2"], *cues)))
         self._of_pair = {prefix: self._lookup(f"{prefix}:", self._pairs.phrases) for prefix in ("2", "f2")}
         self._announcing = _has_cue(self._pairs.phrases, ANNOUNCES)
         self._concluding_pairs = _has_cue(self._pairs.phrases, CONCLUDING_PAIRS)
-        self._triples = _Phrases(self._words, named["f3"])
+        self._triples = _Phrases(number_of, named["f3"])
         self._of_triple = self._lookup("f3:", self._triples.phrases)
 
     def _lookup(self, prefix: str, values: Iterable[object]) -> Ints:
@@ -205,11 +215,17 @@ class AttributeReader:
         sentences: those of all abstracts, one after the other.
         counts: array, shape (abstracts,): how many sentences each abstract has; at least 1.
         """
-        find = self._words.__getitem__
-        tokens = [list(map(find, spellings(sentence))) for sentence in sentences]
-        lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        words = np.fromiter(chain.from_iterable(tokens), np.int64, int(lengths.sum()))
-        sentence_of = np.repeat(np.arange(len(tokens)), lengths)
+        pieces = pc.split_pattern(strings_of([" ".join(sentences)]), " ").flatten().dictionary_encode()
+        distinct = [self._pieces[piece] for piece in pieces.dictionary.to_pylist()]
+        width_of = np.fromiter(map(len, distinct), np.int64, len(distinct))
+        piece_of = numbers(pieces.indices)
+        widths, begins = width_of[piece_of], (np.cumsum(width_of) - width_of)[piece_of]
+        ends = np.cumsum(widths)
+        words = np.fromiter(chain.from_iterable(distinct), np.int64, int(width_of.sum()))
+        words = words[np.repeat(begins - ends + widths, widths) + np.arange(ends[-1])]
+        n_pieces = np.array([sentence.count(" ") + 1 for sentence in sentences])
+        lengths = np.add.reduceat(widths, np.cumsum(n_pieces) - n_pieces)
+        sentence_of = np.repeat(np.arange(len(sentences)), lengths)
         place = _Places(counts)
         parts: list[tuple[Ints, Ints]] = []
 
@@ -217,8 +233,8 @@ class AttributeReader:
             is_known = attributes != UNSEEN
             parts.append((rows[is_known], attributes[is_known]))
 
-        all_tokens = np.arange(len(tokens))
-        put(all_tokens, np.full(len(tokens), self._numbers.get(FEATURE_SET, UNSEEN)))
+        everywhere = np.arange(len(sentences))
+        put(everywhere, np.full(len(sentences), self._numbers.get(FEATURE_SET, UNSEEN)))
         fifths = 5 * place.at // place.count
         for prefix, values in (
             ("p:", place.at),
@@ -227,21 +243,21 @@ class AttributeReader:
             ("n:", place.count),
             ("l:", np.minimum(lengths // 5, 10)),
         ):
-            put(all_tokens, self._lookup(prefix, range(values.max(initial=0) + 1))[values])
+            put(everywhere, self._lookup(prefix, range(values.max(initial=0) + 1))[values])
 
         own_sentence, own_word = _distinct(sentence_of[words > 0], words[words > 0])
         followed = np.flatnonzero(sentence_of[1:] == sentence_of[:-1])
         pairs = self._pairs.find(words[followed], words[followed + 1])
         pair_sentence, pair = _distinct(sentence_of[followed][pairs != UNSEEN], pairs[pairs != UNSEEN])
-        announcing = _any(pair_sentence[self._announcing[pair]], len(tokens))
-        concluding = _any(pair_sentence[self._concluding_pairs[pair]], len(tokens))
-        concluding |= _any(own_sentence[self._concluding_words[own_word]], len(tokens))
+        announcing = _any(pair_sentence[self._announcing[pair]], len(sentences))
+        concluding = _any(pair_sentence[self._concluding_pairs[pair]], len(sentences))
+        concluding |= _any(own_sentence[self._concluding_words[own_word]], len(sentences))
         for prefix, marked in (("a:", announcing), ("c:", concluding)):
             any_before, after = place.any_before(marked), place.any_after(marked)
             for kind, cue in (("h", marked), ("b", any_before), ("n", after)):
-                put(all_tokens, self._lookup(f"{prefix}{kind}", (0, 1))[cue.astype(int)])
+                put(everywhere, self._lookup(f"{prefix}{kind}", (0, 1))[cue.astype(int)])
             together = (f"{code:03b}" for code in range(8))
-            put(all_tokens, self._lookup(prefix, together)[4 * marked + 2 * any_before + 1 * after])
+            put(everywhere, self._lookup(prefix, together)[4 * marked + 2 * any_before + 1 * after])
 
         put(own_sentence, self._of_word["w"][own_word])
         put(pair_sentence, self._of_pair["2"][pair])

@@ -76,7 +76,8 @@ def facet_sentences(labels: Sequence[str], facet: str, *, facets: Facets) -> tup
 
 def offered_facets(labels: Sequence[str], *, facets: Facets) -> tuple[str, ...]:
     """The facets that have at least one sentence, in the order of `facets`."""
-    return tuple(facet for facet in facets if facet_sentences(labels, facet, facets=facets))
+    present = {*labels}
+    return tuple(facet for facet, names in facets.items() if present and not (names and present.isdisjoint(names)))
 
 
 def check_facet(facet: str, *, facets: Facets) -> None:

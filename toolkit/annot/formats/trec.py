@@ -6,9 +6,11 @@ import hashlib
 import json
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Annotated, Any, NamedTuple
 
@@ -16,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from annot.base.errors import Faults, InputError, json_problem, numbered
 from annot.base.names import near
-from annot.base.records import WRITTEN, PlacedDoc, Qrel, Query, Ranking, ScoredDoc, Topic, grouped, in_order, nested
+from annot.base.records import WRITTEN, PlacedDoc, Qrel, Query, Ranking, ScoredDoc, Topic, grouped, in_order
 from annot.formats.input_files import read_models, unicode_of_start
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -39,12 +41,7 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     """
     faults = Faults(name)
     rows = list(numbered(lines, faults))
-    scored: dict[str, dict[str, float]] = {}
-    tag: str | None = None
-    if (columns := _columns(rows, 6, faults)) and len({*columns[5]}) == 1 and (numbers := _scores(columns[4])):
-        scored, tag = nested(zip(columns[0], columns[2], numbers, strict=True)), columns[5][0]
-        if sum(map(len, scored.values())) < len(numbers):
-            scored = {}
+    scored, tag = ({}, None) if faults.found else _scores_by_query([text for _, text in rows])
     # If something is wrong, each line is looked at.
     for number, (query_id, _, doc_id, _, score, found_tag) in run_columns(() if scored else rows, faults):
         tag = found_tag if tag is None else tag
@@ -58,6 +55,43 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {query_id: in_order(documents.items()) for query_id, documents in scored.items()}
     return tag or "", rankings
+
+
+def _scores_by_query(lines: Sequence[str]) -> tuple[dict[str, dict[str, float]], str | None]:
+    """Score of each document by query id, and the tag; nothing if something is wrong, or columns are not divided by one
+    space or tab.
+    """
+    from pyarrow import ArrowInvalid, BufferReader, csv, dictionary, float64, int32, string
+
+    nothing: tuple[dict[str, dict[str, float]], None] = {}, None
+    text = dictionary(int32(), string())
+    types = {"score": float64(), "query": text, "Q0": text, "document": text, "rank": text, "tag": text}
+    try:
+        table = csv.read_csv(
+            BufferReader("\n".join(lines).encode()),
+            csv.ReadOptions(column_names=["query", "Q0", "document", "rank", "score", "tag"], use_threads=False),
+            csv.ParseOptions(delimiter="\t" if "\t" in "".join(lines[:1]) else " ", quote_char=False),
+            csv.ConvertOptions(column_types=types, null_values=[]),
+        )
+    except (ArrowInvalid, UnicodeEncodeError):
+        return nothing
+    # Minus zero becomes zero.
+    scores = [score + 0.0 for score in table["score"].to_pylist()]
+    parts = [column.unify_dictionaries().combine_chunks() for column in table.select([*types][1:]).columns]
+    words = [part.dictionary.to_pylist() for part in parts]
+    joined = [*chain.from_iterable(words)]
+    query_of = parts[0].indices.to_pylist()
+    if len(scores) != len(lines) or len(words[4]) > 1 or " ".join(joined).split() != joined:
+        return nothing
+    # A document is the same text for all queries and runs: less memory, and found faster in what follows.
+    doc_ids = [*map([*map(sys.intern, words[2])].__getitem__, parts[2].indices.to_pylist())]
+    changes = [place for place, (above, below) in enumerate(pairwise(query_of), 1) if above != below]
+    scored: dict[str, dict[str, float]] = {}
+    for start, end in pairwise((0, *changes, len(scores))):
+        documents = zip(doc_ids[start:end], scores[start:end], strict=True)
+        scored.setdefault(words[0][query_of[start]], {}).update(documents)
+    sound = all(map(math.isfinite, scores)) and sum(map(len, scored.values())) == len(scores)
+    return (scored, words[4][0]) if sound else nothing
 
 
 def _columns(lines: Iterable[tuple[int, str]], number: int, faults: Faults) -> list[list[str]]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
+from annot.base.names import counted
+from annot.base.records import Assignment, Gold, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Rule, next_step, rule_of
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
@@ -268,7 +269,8 @@ class Stage:
 
     def _with_training(self, facts: Facts) -> Facts:
         """People in training, among those who have nothing to judge yet."""
-        if not trials.read_gold(self.session):
+        gold_pairs = trials.read_gold(self.session)
+        if not gold_pairs:
             return facts
         assigned = _pairs_of(trials.read_assignments(self.session, TRAIN))
         sent = {name: {question.pair for question in questions} for name, questions in self._tasks(TRAIN).items()}
@@ -286,7 +288,7 @@ class Stage:
                 training.append(name)
             elif still_open or not questions or to_have - questions - gone or answered - shown - gone:
                 to_train.append(name)
-        return facts._replace(to_train=tuple(to_train), training=tuple(training))
+        return facts._replace(to_train=tuple(to_train), training=tuple(training), unexplained=_unexplained(gold_pairs))
 
     def _with_judging(self, facts: Facts) -> Facts:
         """Tasks of judging to send, and open tasks by person."""
@@ -473,3 +475,11 @@ class Stage:
 def _pairs_of(records: Iterable[Assignment | Judgement]) -> dict[str, set[Pair]]:
     """The pairs of each person."""
     return {name: set(pairs) for name, pairs in grouped((record.assessor, record.pair) for record in records).items()}
+
+
+def _unexplained(gold_pairs: Iterable[Gold]) -> str:
+    """Clause about gold pairs that are not sent because they have no reason; empty if all have one."""
+    from annot.judging.trial_answers import NO_REASONS
+
+    bare = sum(gold.why.strip() in NO_REASONS for gold in gold_pairs)
+    return f"; first give {counted(bare, 'pair')} a reason in training/gold.tsv" if bare else ""

@@ -87,7 +87,7 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [to_json(item) for item in value]
+        return [item if type(item) is str else to_json(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -173,5 +173,5 @@ def rounded(value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(rounded, value))
     if isinstance(value, list | tuple):
-        return type(value)(map(rounded, value))
+        return type(value)([item if type(item) is str else rounded(item) for item in value])
     return value

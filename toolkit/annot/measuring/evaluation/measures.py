@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
-from operator import gt
+from operator import gt, itemgetter
 from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
@@ -94,7 +94,7 @@ def tied(
     judged: the grades of all judged documents. length: only this many ranks count; None counts all.
     """
     ties = None if length is None and len(sizes) == len(grades) else tuple(sizes)
-    submitted, judged_grades = (np.array([[*values]], dtype=np.int64) for values in (grades, judged))
+    submitted, judged_grades = (np.array([*values], dtype=np.int64)[None] for values in (grades, judged))
     return GradedList(submitted, judged_grades, relevant_from, ties, length)
 
 
@@ -188,11 +188,13 @@ def _dcg(gains: npt.NDArray[Any], family: Family, k: int) -> Array:
     return np.asarray(gains[:, :cut] @ family.discount(cut), dtype=np.float64)
 
 
+@cache
 def _csfcube_discount(n: int) -> Array:
     """Discounts that leave ranks 1 and 2 undiscounted (Jarvelin and Kekalainen 2002, b = 2)."""
     return np.asarray(1 / np.maximum(1.0, np.log2(np.arange(1, n + 1))))
 
 
+@cache
 def _trec_discount(n: int) -> Array:
     return np.asarray(1 / np.log2(np.arange(2, n + 2)))
 
@@ -376,7 +378,7 @@ def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tup
     """Documents of a list, best first. ties: with `expected`, those of equal score in the convention are together."""
     if ties != "expected":
         # `zip` makes the tuples of one document faster.
-        return list(zip([doc.doc_id for doc in (records.as_trec_eval(docs) if convention == "trec" else docs)]))
+        return list(zip(map(itemgetter(0), records.as_trec_eval(docs) if convention == "trec" else docs)))
     scores: Iterable[float] = (doc.score for doc in docs)
     scores = records.single_precision(scores) if convention == "trec" else scores
     by_score = records.grouped((score, doc.doc_id) for score, doc in zip(scores, docs, strict=True))
@@ -385,7 +387,7 @@ def groups_of(docs: Sequence[ScoredDoc], convention: str, ties: str) -> list[tup
 
 def _orders_of(query_id: str, groups: Groups) -> list[list[str]]:
     """Draw orders of the documents, seeded by the query's id alone; a list without ties has one order."""
-    if all(len(group) == 1 for group in groups):
+    if sum(map(len, groups)) == len(groups):
         return [list(chain.from_iterable(groups))]
     draw = generator(0, "orders", query_id)
     return [[group[place] for group in groups for place in draw.permutation(len(group))] for _ in range(ORDERS)]
@@ -503,16 +505,19 @@ class QueryMeasures:
     def of(
         cls, query_id: str, values: Values, docs: Sequence[ScoredDoc], pooled: set[str], relevant: int, **more: Any
     ) -> Self:
-        """Measures of a ranked list, with numbers of its documents. pooled: the documents that count as judged."""
-        submitted, top = {doc.doc_id for doc in docs}, [doc.doc_id in pooled for doc in docs[:20]]
+        """Measures of a list that has no document twice, with numbers of its documents.
+
+        pooled: the documents that count as judged.
+        """
+        missing, top = pooled.difference(map(itemgetter(0), docs)), [doc.doc_id in pooled for doc in docs[:20]]
         return cls(
             query_id=query_id,
             values=values,
             submitted=len(docs),
             relevant=relevant,
-            unjudged=len(submitted - pooled),
+            unjudged=len(docs) - len(pooled) + len(missing),
             judged_at_20=sum(top) / len(top) if top else 0.0,
-            missing=tuple(sorted(pooled - submitted)),
+            missing=tuple(sorted(missing)),
             **more,
         )
 
@@ -582,9 +587,8 @@ def check_run(run: Run) -> None:
         ids, scores = zip(*docs, strict=True) if docs else ((), ())
         if len({*ids}) < len(docs):
             faults.append(f"{query_id}: {counted(len(docs) - len({*ids}), 'document')} ranked twice, expected once")
-        rises = list(map(gt, scores[1:], scores))
-        if any(rises):
-            rising = 1 + rises.index(True)
+        if any(map(gt, scores[1:], scores)):
+            rising = 1 + list(map(gt, scores[1:], scores)).index(True)
             faults.append(f"{query_id}: the score rises at rank {rising + 1}, expected best first, higher is better")
     if faults:
         raise InputError(
