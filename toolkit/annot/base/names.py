@@ -225,7 +225,7 @@ class StudyVocabulary(NamedTuple):
 
     @property
     def alpha(self) -> str:
-        """Name of Krippendorff's alpha, which on two grades is the same whatever their distance."""
+        """Name of Krippendorff's alpha, which on two grades does not depend on their distance."""
         return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
 
     def said(self, text: str) -> str:

@@ -37,7 +37,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def is_english(language: str) -> bool:
-    """True if a language (BCP 47) is English, of whichever country."""
+    """True if a language (BCP 47) is English, of any country."""
     return language.replace("_", "-").split("-")[0].lower() == ENGLISH_CODE
 
 

@@ -280,7 +280,7 @@ class RowWriter(ExitStack):
 
 
 def know_ids(tally: Tally, corpus: Path) -> None:
-    """Give the tally the other ids of the papers of the corpus, which it remembers."""
+    """Add the other ids of the corpus's papers to the tally."""
     for path in citations.id_files(corpus):
         table = citations.read_ids(path)
         tally.know(table["paper_id"], hashes_of(table["id"].to_pylist()))

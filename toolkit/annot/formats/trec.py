@@ -225,7 +225,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _beir_values(line: str) -> tuple[str, ...]:
-    """The values of BEIR's columns in a line of JSON, those that it has; a grade may be written as 1.0."""
+    """Values of the columns of BEIR that a line of JSON has; a grade may be written as 1.0."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

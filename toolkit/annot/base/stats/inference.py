@@ -633,7 +633,7 @@ PSEUDO_DOCUMENTS = 0.2
 
 
 class Reach(NamedTuple):
-    """Limits of the values of a measure on some topics, whatever the run."""
+    """Limits of the values of a measure on some topics, for any run."""
 
     highest: float
     """Highest value of the measure of the best order on any topic: below 1 for P@20 if all topics have few relevant

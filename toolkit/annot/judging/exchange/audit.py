@@ -121,7 +121,7 @@ def of_accounts(
 
 
 def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
-    """Projects of others on a person's own server. markers: those of all projects of this program there."""
+    """Projects of others on a person's own server. markers: of all projects of this program on it."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
         finding = f"{counted(count, 'project')} of {name} {KINDS['strange project'].what}"

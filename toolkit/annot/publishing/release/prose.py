@@ -272,7 +272,7 @@ def size_category(count: int) -> str:
 
 
 class ExamplePair(NamedTuple):
-    """A row of the qrels."""
+    """A row of the qrels, shown as an example."""
 
     query: str
     facet: str
