@@ -294,7 +294,7 @@ class _TextInLines(io.TextIOWrapper):
 def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
     """The text of a file in its encoding, decompressed; line ends as `open` has them by `newline`.
 
-    A byte that is not UTF-8 in a file that is comes as a lone surrogate: `encoding_fault` finds it.
+    A broken byte in a UTF-8 file is read as a lone surrogate, which `encoding_fault` finds.
     """
     encoding = encoding_of(path)
     encoding, errors = _DECODED.get(encoding, (encoding, "replace"))

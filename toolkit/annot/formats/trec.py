@@ -251,7 +251,7 @@ def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:
 
 
 def score_of(text: str, faults: Faults, *, line: int) -> float | None:
-    """The number that the text is; any other text, nan and infinity are a fault."""
+    """The text as a number; any other text, nan and infinity are faults."""
     try:
         value = float(text)
     except ValueError:

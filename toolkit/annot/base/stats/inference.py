@@ -264,7 +264,7 @@ def _critical(highest: Array, n: int, allowed: int) -> float:
 
 
 def _all_flips(n: int, k: int) -> Iterator[Array]:
-    """Flips of signs, all but those of every sign; the first sign is fixed: shape (n, b) each, 1 or -1."""
+    """All flips of signs, with the first sign fixed: shape (n, b) each, 1 or -1."""
     for lot in _lots(2 ** (n - 1), max(n, k)):
         yield 1.0 - 2.0 * (np.array(lot)[None, :] >> np.arange(n)[::-1, None] & 1)
 

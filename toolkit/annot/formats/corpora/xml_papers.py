@@ -118,7 +118,7 @@ def _marked(element: Element) -> str:
 
 
 def refuse_entities(file: IO[bytes], name: str) -> None:
-    """Raise InputError if the XML declares entities of its own: a short text can say a long one with them.
+    """Raise InputError if the XML declares entities of its own: a short text can expand to a long one by them.
 
     Only what comes before the first element can declare any.
     """

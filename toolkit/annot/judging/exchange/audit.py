@@ -107,7 +107,7 @@ def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
 def of_accounts(
     person: str, accounts: Mapping[str, int], *, allowed: Collection[int], people: Mapping[str, str]
 ) -> Iterator[AuditFinding]:
-    """Accounts on a person's own server besides those of that person and the lead.
+    """Accounts on a person's own server that belong to neither that person nor the lead.
 
     accounts: the server's id of each account, by address. allowed: ids that may be there. people: person of an address.
     """

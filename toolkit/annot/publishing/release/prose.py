@@ -63,7 +63,7 @@ class Question:
 
 
 def questions(*, topics: bool = False) -> tuple[Question, ...]:
-    """The questions in the order in which they are printed. topics: those of a study that has topics that are texts."""
+    """The questions in the order in which they are printed. topics: with those for studies whose topics are texts."""
     return tuple(question for question in _all_questions() if topics or question.only is None)
 
 
