@@ -61,12 +61,13 @@ def shown(text: str) -> str:
 def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
     """Suggestion in place of `found`: the known name most like it, or some known names, behind `others`.
 
-    >>> near("x", "abc"), near("x", map(str, range(800_000)), others="found")
-    ('expected one of a, b, c', 'found 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 799,990 more')
+    >>> near("x", "abc"), near("x", map(str, range(800_000)), others="found"), near("x", "")
+    ('expected one of a, b, c', 'found 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 799,990 more', 'there is none')
     """
     names = list(known)
     shown = few(names, None if len(names) <= 2 * _SHOWN else _SHOWN)
-    return close_to(found, names) or f"{others} {shown or 'nothing'}"
+    none = "there is none" if others.startswith("expected") else f"{others} nothing"
+    return close_to(found, names) or (f"{others} {shown}" if shown else none)
 
 
 def few(names: Sequence[object], most: int | None) -> str:

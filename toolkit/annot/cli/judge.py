@@ -599,7 +599,9 @@ def train_gold(
     from annot.steps import training as step
 
     written = step.make(ws.replaced("training", per_facet=per_facet).replaced(seed=seed), file, dry_run=dry_run)
-    notes = [f"{counted(written.without_reason, 'gold pair')} without a reason"] if written.without_reason else []
+    lacking = f"{counted(written.without_reason, 'gold pair')} without a reason"
+    remedy = f"write why each grade is right, then run `annot train gold {written.path}`"
+    notes = [f"{lacking}: {remedy}"] if written.without_reason else []
     return Output(written, rendered("gold", made=written), notes)
 
 

@@ -60,6 +60,8 @@ class Facts(NamedTuple):
     """True if people elsewhere have servers here, and answers were never pulled and backed up at night."""
     to_train: tuple[str, ...] = ()
     """People who should get the next batch of gold pairs, or their answers with the gold grade."""
+    unexplained: str = ""
+    """Clause about gold pairs without a reason, which are not sent; empty if all have one."""
     training: tuple[str, ...] = ()
     """People who have gold pairs to judge."""
     uncorrected: int = 0
@@ -189,7 +191,7 @@ WAY: tuple[Rule, ...] = (
         "{misfits} not fit the study; correct the pages before you send anything",
     ),
     # Training, where there are gold pairs.
-    Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}"),
+    Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}{unexplained}"),
     Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.training, "annot pull training", "training comes first for {training}", "{training}"),
     # Out to the people who judge, and back.

@@ -132,11 +132,11 @@ def _checked(study: Examination, part: str, release: Path | None, advance: Advan
     words, lasting = (
         tuple(line for state, lines in states if state.lasting is stays for line in lines) for stays in (False, True)
     )
+    remedies = dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting)
     if part == "sent":
-        remedies = dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting)
         return _sent(study.ws, words, remedies)
     if part == "files":
-        return _files(study.ws, words, lasting, release)
+        return _files(study.ws, words, lasting, release, remedies)
     return DESCRIBED[part](study, words)
 
 
@@ -204,7 +204,9 @@ DESCRIBED: dict[str, Callable[[Examination, tuple[str, ...]], CheckedPart]] = {
 """Descriptions of parts of a study by their findings."""
 
 
-def _files(ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], release: Path | None) -> CheckedPart:
+def _files(
+    ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], release: Path | None, remedies: Iterable[str]
+) -> CheckedPart:
     """release: a folder that is compared, too."""
     with ws.reading() as session:
         counts = database.row_counts(session.connection())
@@ -212,7 +214,7 @@ def _files(ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], rele
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     verified = VerifiedHashes(manifests, counts["judgement"] + counts["adjudication"], findings, lasting)
     finding = f"{counted(len(findings), 'change')} since the files were written"
-    again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
+    again = "; ".join(remedies) or "write the release again with `annot release`"
     text = terminal.rendered("verified", verified=verified)
     return CheckedPart(verified, text, len(findings), finding, again)
 

@@ -574,6 +574,8 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
             hint = f"`annot restore {name} --replace` restores the study from the newest backup"
         else:
             hint = f"`annot restore {name}` restores the database; then run `annot push` and `annot pull`"
+    if renamed := next(iter(sorted(path.parent.glob("*.db"))), None):
+        hint = f'set database = "{renamed.name}" in [store] of annot.toml if that is the database, or else {hint}'
     return MissingInput(f"{path}: found {' and '.join(parts)} of a study, but no database", hint=hint)
 
 
