@@ -151,6 +151,8 @@ Ranking = tuple[ScoredDoc, ...]
 
 CITED = "cited"
 """Arm of the papers that the query paper cites; it has no ranking and no quota."""
+CHANCE = "chance"
+"""Name under which rankings by chance are measured beside runs; no run has it."""
 MANUAL = "manual"
 """Arm of the candidates that a person found; it has no ranking."""
 GROWN = "new documents"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -61,10 +62,7 @@ class Stage:
         self.queries = read_queries(session)
         self.sample = read_sample(session)
         """The sample of the pools that is judged; None if whole pools are."""
-        pooled = pools.documents_by_query(session)
-        self.documents = to_judge(pooled, self.sample)
-        """The papers of each query's pool that are to be judged."""
-        self.not_drawn = sum(map(len, pooled.values())) - sum(map(len, self.documents.values()))
+        self.pooled = pools.queries_with_pool(session)
         self.everyone = people.read_assessors(session)
         self.sent = projects.read_sent(session)
         """Questions that each person was sent to judge, without hidden gold."""
@@ -81,8 +79,8 @@ class Stage:
         whole = whole or bool(everything) or any(person.adjudicator for person in self.everyone)
         self.plain, self.outcome = counted_outcome(session, ws.settings, whole=whole)
         """The pairs that the database counts, and the outcome of the others."""
-        self.planned: Set[Pair] = self.plain.grades.keys() | self.outcome.planned.keys()
-        """The pairs of the plan."""
+        self.pairs = self.plain.number + len(self.outcome.planned)
+        """Number of pairs of the plan."""
         imported = runs.judgements_imported(session)
         gone = self._people_elsewhere() if imported else set()
         present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
@@ -92,6 +90,27 @@ class Stage:
         }
         self.adjudicators = {person.assessor for person in present if person.adjudicator}
         self.elsewhere = imported and not present
+
+    @cached_property
+    def planned(self) -> Set[Pair]:
+        """The pairs of the plan."""
+        return self.plain.grades.keys() | self.outcome.planned.keys()
+
+    @cached_property
+    def _drawn_into_pools(self) -> dict[str, tuple[str, ...]]:
+        return pools.documents_by_query(self.session)
+
+    @cached_property
+    def documents(self) -> dict[str, tuple[str, ...]]:
+        """The papers of each query's pool that are to be judged."""
+        return to_judge(self._drawn_into_pools, self.sample)
+
+    @property
+    def not_drawn(self) -> int:
+        """Number of pairs of the pools that the sample leaves out."""
+        if self.sample is None:
+            return 0
+        return sum(map(len, self._drawn_into_pools.values())) - sum(map(len, self.documents.values()))
 
     @property
     def answered_by(self) -> Set[str]:
@@ -164,7 +183,7 @@ class Stage:
             faceted=settings.faceted,
             unlabelled=self._unlabelled() if papers and settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
-            redraw=not self.planned and "pool" in self.made and not self._current("pool"),
+            redraw=not self.pairs and "pool" in self.made and not self._current("pool"),
             unread=not (sent or self.answered_by or self.elsewhere or self._current("guidelines")),
             misfits=self.made.get("guidelines", {}).get("misfits", 0),
             elsewhere=self.elsewhere,
@@ -190,21 +209,20 @@ class Stage:
     def _with_plan(self, facts: Facts) -> Facts:
         """Facts about the queries, their pools, and the plan."""
         outcome, here = self.outcome, not self.elsewhere
-        planned = {query_id for query_id, _ in self.planned}
-        pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
+        planned = people.planned_queries(self.session).union(query_id for query_id, _ in outcome.planned)
         missing_people = max(0, self.ws.settings.judging.per_pair - len(self.judges))
         return facts._replace(
             query=self.ws.vocabulary.query,
             queries=len(self.queries),
-            pooled=len(pooled),
+            pooled=len(self.pooled),
             to_pool=self._version_to_pool(),
             seats=missing_people if here and not planned else 0,
-            planned=len(self.planned),
+            planned=self.pairs,
             unpooled_plan=self._unpooled_plan() if here else 0,
             growing=sum(1 for _ in self._growing(planned)) if here else 0,
             undrawn=len(self._undrawn(planned)) if here else 0,
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
-            batch=len(pooled - planned),
+            batch=len(self.pooled - planned),
         )
 
     def _unlabelled(self) -> str:
@@ -466,7 +484,7 @@ class Stage:
     def _old_runs(self) -> Iterator[str]:
         """Missing or outdated runs of our own systems; runs of others have to be imported again."""
         files = {path.name for path in self.ws.runs.glob("*.run")}
-        for run in runs.read_runs(self.session) if self.documents else ():
+        for run in runs.read_runs(self.session) if self.pooled else ():
             holds = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
             if run.kind == Source.BASELINE and not holds:
                 yield run.tag

@@ -13,7 +13,7 @@ from typing import Any
 from annot.base.errors import InputError, MissingInput
 from annot.base.libraries import evaluator_of
 from annot.base.names import sha256_of
-from annot.base.records import GROWN, Decision, Judgement, Qrel, Ranking, Source, nested
+from annot.base.records import CHANCE, GROWN, Decision, Judgement, Qrel, Ranking, Source, nested
 from annot.base.settings import Settings
 from annot.base.stats.inference import POWER
 from annot.base.stats.values import rounding, to_json
@@ -24,7 +24,7 @@ from annot.measuring.diagnosis import findings
 from annot.measuring.diagnosis import panel as panels
 from annot.measuring.diagnosis.panel import Panel, panel_of
 from annot.measuring.evaluation.comparisons import ALPHA, RunsBeforeTopups, ToppedUp, restated_scores
-from annot.measuring.evaluation.evaluated import CHANCE, PRIMARY, EvaluatedRuns, evaluate_runs, version_scores
+from annot.measuring.evaluation.evaluated import PRIMARY, EvaluatedRuns, evaluate_runs, version_scores
 from annot.measuring.evaluation.measures import CONVENTIONS, JudgedWhole, QueryMeasures
 from annot.measuring.sampled.estimates import GradedPools
 from annot.measuring.sampled_study import drawn_pairs, with_cost

@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,35 +60,35 @@ def find_findings(
         {
             "missing queries": _queries_alone(candidates.keys() - documents.keys()),
             "foreign queries": _queries_alone(documents.keys() - candidates.keys()),
-            "missing candidates": [
-                (query_id, doc_id)
+            "missing candidates": {
+                query_id: expected.difference([doc_id for doc_id, _ in documents[query_id]])
                 for query_id, expected in candidates_of.items()
-                for doc_id in sorted(expected - {doc.doc_id for doc in documents[query_id]})
-            ],
+            },
             **_faults_of_documents(documents, candidates_of, foreign="foreign candidates"),
         }
     )
 
 
-Places = list[tuple[str, str]]
-"""A query and a document of it each; the document is empty if none is meant."""
+Places = Mapping[str, Collection[str]]
+"""Documents by query; a document is empty if none is meant."""
 
 
 def _queries_alone(queries: Collection[str]) -> Places:
-    return [(query_id, "") for query_id in sorted(queries)]
+    return dict.fromkeys(sorted(queries), ("",))
 
 
 def _faults_of_documents(
     documents: Mapping[str, Sequence[ScoredDoc]], known_documents: Mapping[str, Collection[str]], *, foreign: str
-) -> dict[str, Places]:
+) -> Mapping[str, Places]:
     """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
-    places: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
+    places: dict[str, dict[str, Collection[str]]] = {foreign: {}, "duplicates": {}, "ties": {}}
     for query_id, expected in known_documents.items():
-        times = Counter([doc_id for doc_id, _ in documents[query_id]])
-        twice = [doc_id for doc_id, count in times.items() if count > 1]
-        places[foreign] += [(query_id, doc_id) for doc_id in sorted(times) if doc_id not in expected]
-        places["duplicates"] += [(query_id, doc_id) for doc_id in sorted(twice)]
-        places["ties"] += [(query_id, doc_id) for doc_id in _ties(documents[query_id])]
+        doc_ids = [doc_id for doc_id, _ in documents[query_id]]
+        distinct = {*doc_ids}
+        places[foreign][query_id] = {doc_id for doc_id in distinct if doc_id not in expected}
+        if len(distinct) < len(doc_ids):
+            places["duplicates"][query_id] = {doc_id for doc_id, count in Counter(doc_ids).items() if count > 1}
+        places["ties"][query_id] = _ties(documents[query_id])
     return places
 
 
@@ -109,17 +110,15 @@ def _ranking_by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] |
 
 
 def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
-    """Findings by kind, with examples."""
-    return tuple(
-        SubmissionFinding(
-            kind,
-            len(pairs),
-            len({query for query, _ in pairs}),
-            tuple(" ".join(pair).strip() for pair in pairs[:EXAMPLES]),
-        )
-        for kind, pairs in places_by_kind.items()
-        if pairs
-    )
+    """Findings by kind, with examples: the documents of a set by id."""
+    findings = []
+    for kind, places in places_by_kind.items():
+        if number := sum(map(len, places.values())):
+            in_order_of = (sorted(docs) if isinstance(docs, set) else docs for docs in places.values())
+            pairs = ((query_id, doc) for query_id, docs in zip(places, in_order_of, strict=True) for doc in docs)
+            examples = tuple(" ".join(pair).strip() for pair in islice(pairs, EXAMPLES))
+            findings.append(SubmissionFinding(kind, number, sum(map(bool, places.values())), examples))
+    return tuple(findings)
 
 
 def settle(

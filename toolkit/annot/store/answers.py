@@ -23,7 +23,7 @@ from operator import attrgetter, eq
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Connection, Pool, Table, Text, and_, case, cast, func, null, select, true
+from sqlalchemy import ColumnElement, Connection, Pool, Select, Table, Text, and_, case, cast, func, null, select, true
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn, grouped
 from annot.formats.input_files import ByColumn, json_objects, json_texts
@@ -588,27 +588,74 @@ def plain_answers(
     return [list(map(column.__getitem__, order)) for column in columns] if len({*keys}) == len(keys) else None
 
 
-def plain_pairs(session: Session) -> Iterable[tuple[str, str, int, int, int]]:
-    """Pairs that each of their assessors judged once with a grade, if nothing else is on record of them, with the
-    number of their judgements and the lowest and the highest grade."""
+def _is_plain() -> ColumnElement[bool]:
+    """Condition that a row is the first revision of an answer with a grade, and no repeat."""
+    judged = models.JUDGEMENT_TABLE.c
+    return _counts() & judged.grade.is_not(None) & (judged.revision == 1) & (judged.occasion == 1)
+
+
+def _by_pair(*columns: ColumnElement[Any]) -> Select[Any]:
+    """Judgements with the questions of the plan that they answer, by pair."""
     planned, judged = models.ASSIGNMENT_TABLE.c, models.JUDGEMENT_TABLE.c
-    pair = judged.query_id, judged.doc_id
-    team = models.ASSIGNMENT_TABLE.alias()
-    of_pair = (team.c[name] == judged[name] for name in ("query_id", "doc_id"))
     is_assigned = and_(*(judged[name] == planned[name] for name in ("query_id", "doc_id", "assessor", "occasion")))
-    is_plain = _counts() & judged.grade.is_not(None) & (judged.revision == 1) & (judged.occasion == 1)
+    rows = models.JUDGEMENT_TABLE.join(models.ASSIGNMENT_TABLE, is_assigned, isouter=True)
+    return select(*columns).select_from(rows).group_by(judged.query_id, judged.doc_id)
+
+
+class PlainCounts(NamedTuple):
+    """Counts of the pairs that `plain_pairs` would give."""
+
+    pairs: int
+    disputed: int
+    """Pairs with more than one grade."""
+    fewest: int
+    most: int
+    """Smallest and largest number of judgements of a pair."""
+
+
+def count_plain_pairs(session: Session, *, planned: int) -> PlainCounts | None:
+    """Counts of all pairs, if they are plain and none has other questions than its judgements; else None. planned:
+    number of questions of the plan."""
+    judged, connection = models.JUDGEMENT_TABLE.c, session.connection()
+    # In rows of one source, no answer is there twice.
+    if len(connection.execute(select(judged.source, judged.server, judged.annotation).distinct().limit(2)).all()) != 1:
+        return None
+    columns = {
+        "answers": func.count(),
+        "lowest": func.min(judged.grade),
+        "highest": func.max(judged.grade),
+        "planned": func.count(models.ASSIGNMENT_TABLE.c.assessor),
+        "plain": func.sum(case((_is_plain(), 1), else_=0)),
+    }
+    pairs = _by_pair(*(column.label(name) for name, column in columns.items())).subquery().c
+    disputed = func.sum(case((pairs.lowest != pairs.highest, 1), else_=0))
+    sums = (func.sum(pairs[name]) for name in ("answers", "planned", "plain"))
+    counts = select(func.count(), disputed, func.min(pairs.answers), func.max(pairs.answers), *sums)
+    *counted, answers, matched, plain = connection.execute(counts).one()
+    return PlainCounts(*counted) if answers == matched == plain == planned else None
+
+
+PlainPair = tuple[str, str, int, int, int]
+"""A query, a document, the number of their judgements, and the lowest and the highest grade."""
+
+
+def plain_pairs(session: Session, *, all_are: bool = False) -> Iterable[PlainPair]:
+    """Pairs that each of their assessors judged once with a grade, if nothing else is on record of them.
+
+    all_are: `count_plain_pairs` has found all pairs to be plain.
+    """
+    judged, team = models.JUDGEMENT_TABLE.c, models.ASSIGNMENT_TABLE.alias()
+    columns = judged.query_id, judged.doc_id, func.count(), func.min(judged.grade), func.max(judged.grade)
+    if all_are:
+        return models.read_rows(session, select(*columns).group_by(*columns[:2]))
+    of_pair = (team.c[name] == judged[name] for name in ("query_id", "doc_id"))
     counts = (
         select(func.count()).select_from(team).where(*of_pair).scalar_subquery(),
-        func.count(planned.assessor),
+        func.count(models.ASSIGNMENT_TABLE.c.assessor),
         func.count(judged.assessor.distinct()),
-        func.sum(case((is_plain, 1), else_=0)),
+        func.sum(case((_is_plain(), 1), else_=0)),
     )
-    statement = (
-        select(*pair, func.count(), func.min(judged.grade), func.max(judged.grade))
-        .join(models.ASSIGNMENT_TABLE, is_assigned, isouter=True)
-        .group_by(*pair)
-        .having(*(func.count() == count for count in counts))
-    )
+    statement = _by_pair(*columns).having(*(func.count() == count for count in counts))
     return models.read_rows(session, statement)
 
 

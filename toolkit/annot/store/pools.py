@@ -352,6 +352,15 @@ def documents_by_query(session: Session, *, withdrawn: bool = False) -> dict[str
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
 
+def queries_with_pool(session: Session) -> set[str]:
+    """Queries that `documents_by_query` has documents of."""
+    if withdrawn_ids(session):
+        return {*documents_by_query(session)}
+    query, entry = models.QUERY_TABLE.c, models.POOL_ENTRY_TABLE.c
+    pooled = select(query.query_id).where(select(entry.doc_id).where(entry.topic_id == query.topic_id).exists())
+    return {*session.connection().execute(pooled).scalars()}
+
+
 def read_sample(session: Session) -> models.PoolSample | None:
     """The sample on record; None if the pools are judged whole."""
     design = next(models.read_records(session, models.SAMPLE_TABLE, models.SampleDesign), None)

@@ -9,11 +9,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from annot.base.records import WHOLE
+from annot.base.records import CHANCE, WHOLE
 from annot.base.stats.inference import POWER, share_of_counts
 from annot.base.stats.values import Estimate, Interval, Share, Undefined
 from annot.measuring.evaluation import comparisons
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, EvaluatedRuns, RunMeasures, mean_of_all
+from annot.measuring.evaluation.evaluated import ONE_ASSESSOR, EvaluatedRuns, RunMeasures, mean_of_all
 from annot.measuring.evaluation.measures import TIES, MeasureSelection
 from annot.publishing.report import figures
 from annot.publishing.report.cells import EFFECT, MEASURE, POINTS, SHARE, Number, P, measured
