@@ -41,10 +41,10 @@ class AnnotError(Exception):
         for fault in self.faults[:SHOWN_IN_PYTHON]:
             self.add_note(f"  {fault}")
 
-    def reword(self, said: Callable[[str], str]) -> None:
+    def reword(self, translate: Callable[[str], str]) -> None:
         """Put the message, the faults and the hint into the words of a study."""
-        self.message, self.faults = said(self.message), tuple(map(said, self.faults))
-        self.hint = self.hint and said(self.hint)
+        self.message, self.faults = translate(self.message), tuple(map(translate, self.faults))
+        self.hint = self.hint and translate(self.hint)
 
 
 class InputError(AnnotError):

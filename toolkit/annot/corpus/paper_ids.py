@@ -260,16 +260,16 @@ class RowWriter(ExitStack):
 
     def add(self, known_papers: Sequence[Known]) -> None:
         """Write the rows of the next records."""
-        for which, path in enumerate(self._paths):
-            rows = [() if paper is None else (paper.ids, paper.cites)[which] for paper in known_papers]
+        for number, path in enumerate(self._paths):
+            rows = [() if paper is None else (paper.ids, paper.cites)[number] for paper in known_papers]
             if not any(rows) or path is None:
                 continue
             places = np.repeat(np.arange(self._at, self._at + len(rows)), [len(row) for row in rows])
             table = pyarrow.table({"at": integers_of(places), "id": strings_of(chain.from_iterable(rows))})
-            if self._writers[which] is None:
+            if self._writers[number] is None:
                 writer = pq.ParquetWriter(path, table.schema, compression="zstd")
-                self._writers[which] = self.enter_context(writer)
-            self._writers[which].write_table(table)
+                self._writers[number] = self.enter_context(writer)
+            self._writers[number].write_table(table)
         self._at += len(known_papers)
 
     @property

@@ -454,12 +454,12 @@ def cleaned(
         used |= ways(title)
     if not used and not notices:
         return None
-    came: dict[str, Any] = {"title": title} if title != paper.title else {}
-    after: dict[str, Any] = {"title": paper.title} if came else {}
+    before: dict[str, Any] = {"title": title} if title != paper.title else {}
+    after: dict[str, Any] = {"title": paper.title} if before else {}
     if changed:
-        came["abstract"], after["abstract"] = abstract, sentences
+        before["abstract"], after["abstract"] = abstract, sentences
     rules = dict.fromkeys(rule for rule, _ in notices)
-    return CleanedPaper(paper.paper_id, (*(way.value for way in Way if way in used), *rules), came, after, notices)
+    return CleanedPaper(paper.paper_id, (*(way.value for way in Way if way in used), *rules), before, after, notices)
 
 
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"
@@ -504,7 +504,7 @@ def kinds(paper: CleanedPaper) -> tuple[str, ...]:
 
 
 _NOT_ASCII_WORD = bytes(code for code in range(128) if not chr(code).isalnum())
-TELLING = 30
+ENOUGH_LETTERS = 30
 """Letters of a title that is one work's: `Introduction to the special issue` has 29, and many journals one a year."""
 
 
@@ -515,7 +515,7 @@ def work_text(title: str, year: object, abstract: str) -> str:
     if not name:
         return ""
     letters = len(name) if name.isascii() else sum(3 if char > "\u2e7f" else 1 for char in name)
-    return "\0".join((name, str(year), *([] if letters >= TELLING else [normalised_title(abstract)])))
+    return "\0".join((name, str(year), *([] if letters >= ENOUGH_LETTERS else [normalised_title(abstract)])))
 
 
 def folded_id(name: str) -> str:

@@ -39,7 +39,7 @@ from annot.base.records import Gold
 # 1. A byte order mark, or the zeros of a text that has none: UTF-8, UTF-16 (as Excel's "Unicode text" is) or UTF-32.
 # 2. Valid UTF-8 from beginning to end: UTF-8, ASCII among it.
 # 3. More bytes that continue a valid UTF-8 character than broken ones: UTF-8 with broken places. A record with one is
-#    left out and reported (`corpora.cutting.encoding_fault`).
+#    left out and reported (`corpora.pieces.encoding_fault`).
 # 4. Otherwise Windows-1252, with the five bytes that it does not define as in Latin-1, as browsers read both
 #    (https://encoding.spec.whatwg.org/#windows-1252).
 #

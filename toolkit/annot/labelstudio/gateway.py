@@ -41,7 +41,7 @@ PROJECT_SETTINGS = {
     "maximum_annotations": 1,
     "show_skip_button": False,
     "enable_empty_annotation": False,
-    # What fills the sentence labels is the task's own prediction; without this it would stay unused.
+    # The task's own prediction fills the sentence labels; without this setting it would not be used.
     "show_collab_predictions": True,
 }
 """Settings of every project of ours."""
@@ -412,10 +412,10 @@ def deliver(
     if last is not None:
         present = _delete_all_but(last, server, project_id, stale)
     forgotten = _delete_forgotten(server, project_id, present, answered)
-    keys_there = {task.key for task in present} - {task.key for task in forgotten}
+    existing_keys = {task.key for task in present} - {task.key for task in forgotten}
     by_key = {task["data"][KEY]: task for task in tasks}
-    spared = (by_key.keys() & answered.keys()) - keys_there
-    missing = {key: task for key, task in by_key.items() if key not in keys_there | spared}
+    spared = (by_key.keys() & answered.keys()) - existing_keys
+    missing = {key: task for key, task in by_key.items() if key not in existing_keys | spared}
     staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
@@ -486,10 +486,10 @@ def tasks_to_resend(
     new: keys of tasks that were never sent.
     """
     positions = {task["data"][KEY]: number for number, task in enumerate(tasks)}
-    keys_there = {task.key for task in listed}
+    existing_keys = {task.key for task in listed}
     waiting = {positions[task.key]: task for task in listed if task.key in positions and not task.annotations}
     outdated = [position for position, task in waiting.items() if _differing_fields(task, tasks[position]["data"])]
-    first = [positions[key] for key in new if key not in keys_there]
+    first = [positions[key] for key in new if key not in existing_keys]
     first += outdated if len(outdated) > MOST_UPDATES else []
     return [task for position, task in waiting.items() if position >= min(first, default=len(tasks))]
 

@@ -107,7 +107,7 @@ def is_whole(pair_html: str) -> bool:
 
 
 _TAG = re.compile(r"<[^<>]*>")
-GAVE = r'<div class="a-gave[^"]*"></div>'
+GIVEN_GRADE = r'<div class="a-gave[^"]*"></div>'
 """Pattern of the marks that `gave` writes."""
 _WORDS = re.compile(r'(?<=<div class="a-none">)[^<]*|(?<=<span>)[^<]*(?=</span>)|(?<=<summary accesskey="[a-z]">)[^<]*')
 """Words around the texts."""
@@ -139,7 +139,7 @@ def _markup_by_setting(criteria: str, rest: str) -> str:
     """Pattern of the markup that depends on the settings of the screen. criteria, rest: the words in it."""
     summary = '<summary accesskey="[a-z]">'
     return (
-        rf'</?mark>|<details class="a-criteria">{summary}{criteria}</summary></details>|{GAVE}|'
+        rf'</?mark>|<details class="a-criteria">{summary}{criteria}</summary></details>|{GIVEN_GRADE}|'
         rf'<details class="a-rest">{summary}{rest}</summary>|</details>'
     )
 
@@ -523,8 +523,8 @@ def returned_task(task: dict[str, Any], why: str, words: Words = ENGLISH) -> dic
     """`task` (of `judge_task`) put before its assessor again, with the reason above the pair and no earlier answer."""
     # After the two columns, where it changes no place in them; the style sheet shows it above.
     reason = words("task.corrected") if why == ENGLISH("task.corrected") else why
-    asked = f'<div class="a-returned"><p>{escaped(words("task.again"))} {escaped(reason)}</p></div>'
-    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
+    banner = f'<div class="a-returned"><p>{escaped(words("task.again"))} {escaped(reason)}</p></div>'
+    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + banner}}
 
 
 def facets_task(

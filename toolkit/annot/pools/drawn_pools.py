@@ -537,7 +537,7 @@ def _citations_since(
     in_corpus = papers.known_ids(ws.corpus, set().union(*cites.values()))
     current = {(name, doc_id) for name, cited in cites.items() for doc_id in cited & in_corpus}
     recorded = {(name, doc_id) for name, rules in admitted.items() for doc_id in rules.cited}
-    pooled = {(name, doc) for name in admitted for one in pools[name].additions if one.corpus for doc in one.documents}
+    pooled = {(name, doc) for name in admitted for new in pools[name].additions if new.corpus for doc in new.documents}
     return len(current - recorded - pooled), len(recorded - current)
 
 

@@ -333,7 +333,7 @@ def _rows_of_pair(rows: Iterable[Row], pair: tuple[str, str], assessor: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class HandedOverPairs:
-    """Number of pairs that one person got."""
+    """Number of pairs that one person received."""
 
     assessor: str
     pairs: int

@@ -335,7 +335,7 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
 
 
 def _filled(integers: Any) -> Any:
-    """The array with 0 for its nulls."""
+    """The array, with 0 in place of nulls."""
     return pc.fill_null(integers, integers_of(np.zeros(1, str(integers.type)))[0])
 
 

@@ -296,7 +296,7 @@ ARXIV = Format("arxiv", paper=arxiv_paper, fits=lambda record: {"id", "abstract"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# CORD-19: the table of a release with the full texts beside it, or full texts alone, one a JSON file or one a line.
+# CORD-19: the table of a release with the full texts next to it, or full texts alone, one a JSON file or one a line.
 #
 # Wang et al.: CORD-19, NLP-COVID at ACL 2020, https://github.com/allenai/cord19 (`json_schema.txt`). The table,
 # `metadata.csv`, has ids, year and abstract of each paper. It names the paper's full texts in the folder

@@ -620,7 +620,7 @@ class Round(ABC):
         """Make the tasks of everyone in the round."""
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
-        """Put on record whatever must be there before people can see these tasks. outgoing: projects of one part."""
+        """Put on record everything that must be there before people see these tasks. outgoing: projects of one part."""
         return
 
     @abstractmethod

@@ -26,8 +26,8 @@ from annot.study.snapshot import Snapshot
 # ----------------------------------------------------------------------------------------------------------------------
 # The report as LaTeX to `\input` in a paper: answers, sections and tables, without the drawings.
 #
-# Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: what else there is
-# to say stands below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; what it needs stands at its head.
+# Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: all further
+# notes are below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; the packages it needs are listed at the top.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
