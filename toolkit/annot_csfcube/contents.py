@@ -328,7 +328,7 @@ _Rating = Annotated[int, Strict(), Field(ge=-1, le=3)]
 
 
 class _RatedQuery(BaseModel):
-    """The pairs of a query; besides these fields, the lists of two assessors, their largest and smallest ratings."""
+    """The pairs of a query; a file also has lists of two assessors with their largest and smallest ratings."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, list[_Rating]]

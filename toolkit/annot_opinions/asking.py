@@ -41,7 +41,7 @@ from annot_opinions.stored import ANSWERED, READ, UNREADABLE_AFTER
 LONGEST_BODY = 1_000_000
 """Bytes of one answer; no grade with a reason needs more."""
 BLOTTED = "[the key]"
-TO_COME_AGAIN = (408, 409, 425, TOO_MANY)
+RETRIED = (408, 409, 425, TOO_MANY)
 """Refusals that are temporary, as are those of 500 and above."""
 DEEPEST = 8
 """Backslashes before one letter of an escaped key: JSON within JSON doubles them."""
@@ -66,11 +66,11 @@ class ServerReply(NamedTuple):
         return self.status == 200 and not self.unread
 
     @property
-    def for_now(self) -> bool:
+    def may_recover(self) -> bool:
         """True if the same request may succeed later."""
         if self.unread:
             return False
-        return self.status is None or self.status in TO_COME_AGAIN or self.status >= 500
+        return self.status is None or self.status in RETRIED or self.status >= 500
 
     @property
     def too_many(self) -> bool:
@@ -223,7 +223,7 @@ class RequestPace:
         return max(0.0, self._paused_until - now, self._next_turn - now, self._wait_for_tokens(tokens, now))
 
     def take_turn(self, tokens: float) -> int:
-        """Note that a request is sent now; the number of the request."""
+        """Note that a request is sent now; returns its number."""
         now = self.clock.now()
         self._sent.append((now, tokens))
         self._next_turn = now + self._gap
@@ -424,7 +424,7 @@ class OpinionRequester:
             if question.unreadable < UNREADABLE_AFTER:
                 self._left.appendleft(question)
             return question.unreadable >= UNREADABLE_AFTER
-        if reply.came or not reply.for_now:
+        if reply.came or not reply.may_recover:
             self._refuse(question, reply)
             return True
         self._put_off(reply, number)

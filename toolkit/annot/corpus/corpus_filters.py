@@ -285,7 +285,7 @@ class Tally:
         return [(paper_id, other) for paper_id, (_, other) in zip(ids, self._same_paper, strict=True)]
 
     def alike_ids(self, first: int) -> list[tuple[str, str]]:
-        """Pairs of kept ids that differ only in case, Unicode form or ligatures: one, and one of a later paper.
+        """Pairs of kept ids, the earlier first, that differ only in case, Unicode form or ligatures.
 
         first: the place of the first paper whose id is compared with all others.
         """

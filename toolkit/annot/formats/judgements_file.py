@@ -270,8 +270,8 @@ def _judgements_of(
         for problem in found:
             faults.add(problem, line=lines[place])
     times = columns.pop("time")
-    moments, took = ([time and time[part] for time in times] for part in (0, 1))
-    columns["seconds"] = [read if raw is None else raw for raw, read in zip(columns["seconds"], took, strict=True)]
+    moments, seconds = ([time and time[part] for time in times] for part in (0, 1))
+    columns["seconds"] = [read if raw is None else raw for raw, read in zip(columns["seconds"], seconds, strict=True)]
     judgements = judgement_columns(line=lines, row=rows, judged_at=moments, **columns)
     return chosen_rows(judgements, [place not in wrong for place in range(len(lines))]) if wrong else judgements
 

@@ -486,7 +486,7 @@ def _parted(text: str, faults: Faults) -> tuple[Sequence[int], list[str], list[s
 def _by_query(
     query_ids: Iterable[str], places: Sequence[int], docs: Sequence[ScoredDoc]
 ) -> dict[str, tuple[ScoredDoc, ...]]:
-    """Documents of each query by their places. query_ids: most lines of a query come together."""
+    """Documents of each query by their places. query_ids: of each line, mostly grouped by query."""
     ranked: dict[str, tuple[list[int], list[ScoredDoc]]] = {}
     end = 0
     for query_id, same in groupby(query_ids):

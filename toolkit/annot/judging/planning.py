@@ -176,7 +176,7 @@ class _Teams:
         self.overlap[tuple(sorted((*team, *beside)))] += pairs
 
     def busiest_first(self, judges: Iterable[str]) -> tuple[str, ...]:
-        """People who have pairs of a query, a name a pair: a query keeps its team when its pool grows."""
+        """People who have pairs of a query, one name per pair: a query keeps its team when its pool grows."""
         members = Counter(judges)
         return tuple(sorted(members.keys() & {*self.assessors}, key=lambda name: (-members[name], name)))
 

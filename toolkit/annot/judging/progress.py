@@ -143,7 +143,7 @@ class AgreementSoFar:
         self._found: RunningAgreement | None = None
 
     def __call__(self, snapshot: Snapshot) -> RunningAgreement | None:
-        """The agreement of this snapshot; None as `running_agreement` has it, and of too few papers."""
+        """Agreement of this snapshot; None as in `running_agreement`, and for too few papers."""
         if papers_with_complete_pairs(snapshot) < self._least_papers:
             return None
         outcome = snapshot.outcome

@@ -464,7 +464,7 @@ class Stage:
         )
 
     def _refusing(self) -> list[StudyState]:
-        """The states that the study is in and in which there is no release."""
+        """States of the study in which it cannot be released."""
         # Imported once all grades are there, as for the qrels.
         from annot.judging.states import remembered_findings
 

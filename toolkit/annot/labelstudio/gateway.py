@@ -104,7 +104,7 @@ class Gateway(Door):
             self._client.projects.delete(project_id)
 
     def create_project(self, spec: ProjectSpec) -> int:
-        """Make the project, even if there is one already; its id."""
+        """Make the project, even if there is one already; returns its id."""
         with self._asking(f"creating the project {spec.title!r}"):
             return integer(self._client.projects.create(**_fields(spec)).id)
 
@@ -166,7 +166,7 @@ class Gateway(Door):
             return integer(pager.response.total)
 
     def send_tasks(self, project_id: int, tasks: Sequence[Payload]) -> tuple[int, ...]:
-        """Send one batch, once; the ids of its tasks, in its order, as far as the answer holds them.
+        """Send one batch, once; returns the ids of its tasks in its order, as far as the answer has them.
 
         Raises UncertainWrite if the answer does not settle whether it arrived.
         """
@@ -435,7 +435,7 @@ def deliver(
 def _delete_all_but(
     last: StudioTask, server: Gateway, project_id: int, stale: Sequence[StudioTask]
 ) -> tuple[StudioTask, ...]:
-    """Delete the unanswered of these tasks but for the last; the tasks of the project then, without the last."""
+    """Delete the unanswered of these tasks but the last; returns the tasks that the project then has besides it."""
     server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
     return tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
 
@@ -497,7 +497,7 @@ def tasks_to_resend(
 def _bring_up_to_date(
     server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload], advance: Callable[[int], None]
 ) -> int:
-    """Update unanswered tasks that show another text about the pair than they should; the number of updates.
+    """Update unanswered tasks that show a wrong text about the pair; returns the number of updates.
 
     Labelled abstracts stay, but for the words around them: the regions drawn on them are the task's predictions, which
     an update leaves as they are.

@@ -521,7 +521,7 @@ def _log_tail(folder: Path) -> str:
 
 
 def _is_healthy(url: str, token: str) -> bool:
-    """True if a server answers there and it is ours: another would not know the administrator's token."""
+    """True if the server that answers is ours: another would not know the administrator's token."""
     import httpx
 
     from annot.labelstudio.http_client import PatientClient

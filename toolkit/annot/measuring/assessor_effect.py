@@ -227,7 +227,7 @@ def random_assessor_rankings(
     why = no_tau(len(tags))
     low, high = map(float, np.quantile(taus, tails)) if len(taus) else (np.nan, np.nan)
     spread = np.quantile(means, tails, axis=0).T.tolist()
-    swaps, touched = _swaps(values, final, topics, tags, settings)
+    swaps, swapped = _swaps(values, final, topics, tags, settings)
     return RandomAssessors(
         n=n,
         tau=float(taus.mean()) if len(taus) else why,
@@ -237,7 +237,7 @@ def random_assessor_rankings(
         undefined=n - len(taus),
         best_places=_places_of_best(means, final_means[0], tails),
         means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=True)},
-        with_swap=int(touched.sum()),
+        with_swap=int(swapped.sum()),
         swaps=swaps,
     )
 

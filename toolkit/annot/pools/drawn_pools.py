@@ -128,8 +128,8 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
         latest = sha256_of(citations) if citations.is_file() else ""
         inputs[f"corpus/{CITATIONS}"] = min(sources - {latest}, default=latest)
     facts = {name: _common_value(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
-    vouched = [*files, admission_file] if admission_file.is_file() else files
-    write_manifest(ws.pools / frozen_rankings.MANIFEST, files=vouched, inputs=inputs, facts=facts)
+    listed = [*files, admission_file] if admission_file.is_file() else files
+    write_manifest(ws.pools / frozen_rankings.MANIFEST, files=listed, inputs=inputs, facts=facts)
 
 
 def unrecorded_differences(

@@ -455,7 +455,7 @@ def ranks_on_record(pool: Pool) -> dict[str, dict[str, int]]:
 
 
 def frozen_ranks(ranks: Ranks, documents: Collection[str], *, batch: int = 1) -> dict[str, FrozenRank]:
-    """The places of `documents` in the fusion of the rankings, among themselves. Ties by the one tie rule.
+    """The places of `documents` in the fusion of the rankings, among themselves. Ties are broken by the tie rule.
 
     ranks: of documents in their methods' own rankings; others than `documents` may be among them. For documents that
     came later these are only the new ones: they get ranks of their own.

@@ -402,7 +402,7 @@ class Corpus:
         return Statistics(len(self), np.asarray(self._arrays[f"{field}_{rule}_frequency"]), running)
 
     def rule_on_record(self, rule: Rule) -> str:
-        """Name of the tokens that this rule gives here."""
+        """Name of this rule's tokens in this corpus."""
         return rule if self.english else UNICODE
 
     def filled(self, field: Field, rule: Rule) -> int:

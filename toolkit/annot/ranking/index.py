@@ -419,7 +419,7 @@ def _train_words(ws: Workspace, corpus: Corpus, words: Path, *, memory: int, adv
 
 
 def _count_words(places: Places, corpus: Corpus, words: Path, *, each: Each, advance: Advance) -> None:
-    """Make word vectors by counting; the counts of each shard are kept until the vectors are made."""
+    """Make word vectors by counting; each shard's counts are kept until then."""
     unfinished = unfinished_of(words, "ppmi")
     counts = {number: unfinished / name for number, name in enumerate(shards_of(places) or ())}
     missing = {number: folder for number, folder in counts.items() if not folder.exists()}

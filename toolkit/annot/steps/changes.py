@@ -72,7 +72,7 @@ def restore(
 def _chosen(
     ws: Workspace, session: Session, query_id: str | None, doc_id: str | None, *, assessor: str | None, every: bool
 ) -> list[WithdrawnAnswer]:
-    """The listed answers that are meant. Raises InputError as `restore` does."""
+    """The chosen ones of the listed answers. Raises InputError as `restore` does."""
     if assessor is not None:
         check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
     if query_id is not None:

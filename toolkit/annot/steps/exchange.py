@@ -229,7 +229,7 @@ def told(pulled: collecting.PullResult, *, now: datetime) -> str:
 
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
-    """Rounds of which something was sent; judging, if nothing was."""
+    """Rounds with tasks that were sent; judging, if there are none."""
     stored = {project.round for project in ws.read(projects.sent_projects)}
     return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 

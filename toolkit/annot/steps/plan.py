@@ -149,7 +149,7 @@ def make(
 def _write_file(
     ws: Workspace, snapshot: Snapshot, assignments: tuple[Assignment, ...], sample: models.PoolSample | None
 ) -> None:
-    """Write the file of the plan and its manifest, unless they are as they should be."""
+    """Write the file of the plan and its manifest, unless they are up to date."""
     file, known_hashes = ws.pools / plan_on_record.PLAN_FILE, plan_on_record.frozen_hashes(ws)
     frozen = pool_samples.kept_hashes(known_hashes, before=snapshot.sample, after=sample)
     in_file = file.is_file() and sha256_of(file) == plan_on_record.plan_sha256(assignments)

@@ -70,7 +70,7 @@ FIGURES = "figures"
 
 
 def write_figures(ws: Workspace, *, purpose: str, out: Path | None = None) -> tuple[Path, ...]:
-    """Write every drawing of the report as SVG, PDF and PNG, with its data and its caption; the paths of the drawings.
+    """Write every drawing of the report as SVG, PDF and PNG, with data and caption; returns the drawings' paths.
 
     purpose: `screen`, or `paper` for one column and two, in greys and with the fonts. out: the folder to write into
     instead of `exports/`.
@@ -86,7 +86,7 @@ DRAFT_FILE = "paper.tex"
 
 
 def write_paper(ws: Workspace, *, out: Path | None = None) -> Path:
-    """Write the folder for a paper: scores, tables, drawings, methods and, unless there is one, a draft; its path.
+    """Write the folder for a paper: scores, tables, drawings, methods and a missing draft; returns its path.
 
     out: the folder to write into instead of `exports/`.
     """

@@ -197,7 +197,7 @@ def columns(facets: Sequence[str]) -> tables.Columns[Fold]:
 def draw(ws: Workspace, *, n: int, redraw: bool, dry_run: bool) -> Folds:
     """Draw `n` folds and put them on record; the same draw again changes nothing.
 
-    redraw: also where other folds are on record, whose figures then hold no more.
+    redraw: replace other folds on record, whose figures become outdated.
     """
     with ws.reading() as session:
         queries = pools.read_queries(session)
@@ -531,9 +531,9 @@ def add_topic_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
 
 
 def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tuple[str, ...]]:
-    """Add a topic that is a text, and the query that asks it whole; the query, and notes on its id.
+    """Add a topic that is a text, and the query that asks it whole; returns the query, and notes on its id.
 
-    Raises InputError for an id that cannot be one or that something else has, and for texts without a word.
+    Raises InputError for an id that is not valid or already used, and for texts without a word.
     """
     faults = []
     if problem := topics.id_fault(topic.topic_id):

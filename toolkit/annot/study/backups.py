@@ -449,7 +449,7 @@ def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> 
 
 
 def bring_up(ws: Workspace) -> Path | None:
-    """Bring a database of an earlier version to this program's, after a backup; the backup, or None."""
+    """Bring a database of an earlier version to this program's, after a backup; returns the backup, or None."""
     try:
         store = open_store(ws.database_url, create=False, older=True)
     except MissingInput:

@@ -100,7 +100,7 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
 def tasks_on_other_texts(
     session: Session, round: StoredRound, pairs: Mapping[Pair, JudgedTexts]
 ) -> dict[str, set[PairKey]]:
-    """Tasks of a round, by person, that were sent with another version of a text than they should show.
+    """Tasks of a round, by person, that were sent with a wrong version of a text.
 
     pairs: of `judged_texts`. Answered tasks are among them: they stay unchanged.
     """

@@ -185,7 +185,7 @@ def _pending(keys: list[tuple[str, str, str, int]], answered: list[tuple[str, st
 def _lacking(
     teams: Mapping[Pair, Collection[str]], per_pair: int, accepted: Collection[Pair]
 ) -> tuple[dict[Pair, int], dict[Pair, int]]:
-    """Judgements that no assessor has, by pair: those that it waits for, and those that are no longer expected."""
+    """Judgements without an assessor, by pair: those still expected, and those that no longer are."""
     vacant: dict[Pair, int] = {}
     waived: dict[Pair, int] = {}
     for pair, team in sorted(teams.items()) if per_pair else ():

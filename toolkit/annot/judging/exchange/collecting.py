@@ -625,7 +625,7 @@ class Round(ABC):
 
     @abstractmethod
     def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
-        """Store the answers of one project as records; the row of the project, with notes and lost answers."""
+        """Store the answers of one project as records; returns its row, with notes and lost answers."""
 
     def after_pull(self, ws: Workspace) -> tuple[Sequence[str], int | None]:
         """Put the consequences of the answers on record; returns notes, and the number of answers still to come.

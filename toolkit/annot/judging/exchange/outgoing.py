@@ -432,7 +432,7 @@ def _hidden_words(ws: Workspace) -> Collection[HiddenWords]:
 
 
 def _refuse_texts(tasks: Iterable[Mapping[str, Any]], hidden: Collection[str]) -> None:
-    """Raise LeakError if a text that was written for a task repeats a model's words about a pair."""
+    """Raise LeakError if a text written for a task repeats a model's words about a pair."""
     written = {cleaned(text) for task in tasks for text in written_on(task)} if hidden else set()
     faults = [f"{text[:60]!r}: a model's words" for text in sorted(written) if any(words in text for words in hidden)]
     if faults:

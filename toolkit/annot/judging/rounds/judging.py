@@ -237,7 +237,7 @@ def _held(pairs: Collection[Pair]) -> str:
 
 
 def _notes_on_late_answers(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple[str, ...]:
-    """Let people keep pairs that they answered after these were handed on, unless others have begun; notes."""
+    """Let people keep pairs that they answered after handing them on, unless others have begun; returns notes."""
     notes = []
     with ws.writing() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)

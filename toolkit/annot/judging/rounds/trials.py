@@ -33,7 +33,7 @@ from annot.study.workspace import Workspace
 
 
 class SubstudyRound(collecting.Round):
-    """The same pairs on abstracts and then on full texts, in a project for each view."""
+    """Round of the sub-study: the same pairs on abstracts and then on full texts, one project per view."""
 
     name = "substudy"
     parts = tuple(PARTS[stored] for stored in trial_answers.ROUNDS.values())

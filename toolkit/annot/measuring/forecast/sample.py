@@ -264,7 +264,7 @@ def unknown(reason: Undefined) -> Certainty:
 
 
 def redraws_of(queries: int) -> int:
-    """Number of times that this many queries are drawn again: a query's draw takes a few milliseconds."""
+    """Number of redraws for this many queries: drawing a query takes a few milliseconds."""
     return min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // queries))
 
 

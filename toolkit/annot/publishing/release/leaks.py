@@ -443,8 +443,8 @@ def free_texts(
         if version.why:
             yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)
     for text_id, versions in sorted(study.text_versions.items()):
-        whys = [text.why for text in versions if text.why]
-        yield from (FreeText(f"why the text of {text_id} was corrected", reason) for reason in whys)
+        explanations = [text.why for text in versions if text.why]
+        yield from (FreeText(f"why the text of {text_id} was corrected", reason) for reason in explanations)
     for run in study.runs:
         yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
 

@@ -277,11 +277,11 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
         Column("Mean grade", lambda row: _mean_grade(of_all[row[0]])),
     ]
     of_assessor = Column[_Graded]("Assessor", lambda row: row[0])
-    table_of_given = _graded(
+    given_grades = _graded(
         "given-grades", answers, study, first_column=of_assessor, more_columns=columns, caption="grades.given"
     )
     text = sentences("grades.judging", study=study)
-    yield Chapter("judgements", "Judgements of each assessor", text, (*over_time(study), table_of_given))
+    yield Chapter("judgements", "Judgements of each assessor", text, (*over_time(study), given_grades))
     if study.decisions:
         queries = {decision.query_id for decision in study.decisions}
         counts = {"pairs": len(study.decisions), "queries": len(queries)}
