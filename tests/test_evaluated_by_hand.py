@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from annot.base.errors import InputError
-from annot.base.records import Qrel, ScoredDoc
+from annot.base.records import CHANCE, Qrel, ScoredDoc
 from annot.base.stats.inference import Reach, interval_of_mean
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.evaluation.evaluated import (
-    CHANCE,
     DEV,
     PLAIN,
     TEST,

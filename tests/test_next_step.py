@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from annot.judging.next_step import WAY, Facts, Rule, next_step, rule_of
+from annot.judging.next_step import RULES, Facts, Rule, next_step, rule_of
 
 PEOPLE = {"a1": 20, "a2": 18}
 NEW = Facts()
@@ -150,13 +150,13 @@ def test_no_command_is_named_that_changes_nothing_and_every_way_ends() -> None:
     seen = set()
     for _ in range(300):
         facts = drawn(chance)
-        for _ in range(2 * len(WAY)):
+        for _ in range(2 * len(RULES)):
             rule = rule_of(facts)
-            seen.add(WAY.index(rule))
+            seen.add(RULES.index(rule))
             if not rule.command:
                 break
             settled = list(settles(rule, facts))
             assert settled, f"{rule.command}: named by a fact that no command can change: {facts}"
             facts = facts._replace(**chance.choice(settled))
         assert not next_step(facts).command
-    assert seen == set(range(len(WAY)))
+    assert seen == set(range(len(RULES)))

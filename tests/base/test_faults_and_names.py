@@ -88,7 +88,7 @@ def test_the_near_name_is_asked_about_or_some_names_are_shown() -> None:
     twenty = [f"{at:02}" for at in range(20)]
     assert near("x", twenty) == f"expected one of {', '.join(twenty)}"
     assert near("x", [*twenty, "20"]) == f"expected one of {', '.join(twenty[:10])} and 11 more"
-    assert near("x", []) == "expected one of nothing"
+    assert near("x", []) == "there is none"
     assert (close_to("methd", ["method"]), close_to("x", ["method"])) == ("did you mean 'method'?", "")
 
 

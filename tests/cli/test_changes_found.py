@@ -79,6 +79,10 @@ def test_a_file_that_was_changed_with_its_hash_is_not_what_the_database_has(chan
     replayed = annot("check", "pools", folder=folder)
     assert replayed.exit_code == 1
     assert said in replayed.stdout
+    # The remedy that is named mends it.
+    assert "again with `annot pool`" in annot("check", "files", folder=folder).stderr
+    annot_done("pool", folder=folder)
+    annot_done("check", "files", folder=folder)
 
 
 @pytest.mark.parametrize("name", ["import --as csfcube", "import --as grades"])

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.records import Qrel, ScoredDoc
+from annot.base.records import CHANCE, Qrel, ScoredDoc
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns
+from annot.measuring.evaluation.evaluated import TOGETHER, EvaluatedRuns
 from annot.publishing.report.cells import COEFFICIENT, Number
 from annot.publishing.report.tables import sentence
 from annot.publishing.report.verdict import best, figure, lines_of_all_queries, reliability, robustness

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from annot.base.records import Judgement, Qrel, ScoredDoc
+from annot.base.records import CHANCE, Judgement, Qrel, ScoredDoc
 from annot.measuring.evaluation.comparisons import Score
-from annot.measuring.evaluation.evaluated import CHANCE, ONE_ASSESSOR, TOGETHER, EvaluatedRuns
+from annot.measuring.evaluation.evaluated import ONE_ASSESSOR, TOGETHER, EvaluatedRuns
 from annot.publishing.report.sections.runs import compared, letter_of, scores_before_topups, table_of_queries
 from evaluated_runs import evaluated_runs
 

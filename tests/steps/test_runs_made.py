@@ -12,6 +12,7 @@ from annot.base.records import Draw, Pool, PoolEntry, Query, ScoredDoc, Source
 from annot.formats.trec import write_run
 from annot.ranking.methods import BASELINES
 from annot.ranking.submission import SubmissionRules
+from annot.ranking.systems import USUAL, USUAL_OF_TEXTS
 from annot.ranking.systems.system import PooledQuery, RankedPools
 from annot.steps import run
 from annot.steps.run import ImportedRun, import_files
@@ -38,8 +39,8 @@ class Systems:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.given: dict[str, tuple[PooledQuery, ...]] = {}
         self.asked: list[tuple[str, ...]] = []
-        patch.setattr(run.study_analyses, "StudyInputs", self._inputs)
-        patch.setattr(run, "systems_of", self._systems)
+        patch.setattr("annot.measuring.study_analyses.StudyInputs", self._inputs)
+        patch.setattr("annot.ranking.systems.systems_of", self._systems)
 
     def _inputs(self, _ws: Workspace, systems: object, topics: tuple[PooledQuery, ...], *_: object) -> Any:
         return SimpleNamespace(systems=systems, topics=topics, corpus_sha256="abc")
@@ -80,7 +81,7 @@ def test_each_system_ranks_the_pool_of_every_query_that_has_one(ws: Workspace, m
 def test_a_text_is_asked_whole_by_its_title_and_description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     systems = Systems(monkeypatch)
     made(copied(OfTopics(mixed=True), "pooled", tmp_path / "mixed"))
-    assert systems.asked == [run.USUAL]
+    assert systems.asked == [USUAL]
     assert {name: (one.text, one.whole, one.sentences) for name, one in systems.given.items()} == {
         "T1": (f"{TOPICS[0].title} {TOPICS[0].description}", True, ()),
         "T2": (f"{TOPICS[1].title} {TOPICS[1].description}", True, ()),
@@ -88,7 +89,7 @@ def test_a_text_is_asked_whole_by_its_title_and_description(tmp_path: Path, monk
         "p4-method": (None, False, (1,)),
     }
     made(copied(OfTopics(), "pooled", tmp_path / "texts"))
-    assert systems.asked[1:] == [run.USUAL_OF_TEXTS]
+    assert systems.asked[1:] == [USUAL_OF_TEXTS]
 
 
 def test_documents_without_a_text_are_not_ranked(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +102,7 @@ def test_documents_without_a_text_are_not_ranked(ws: Workspace, monkeypatch: pyt
         pools.replace_pools(session, current, rankings_sha256=hashes)
     made(ws)
     assert systems.given["p2-method"].doc_ids == DOCUMENTS
-    assert systems.asked == [run.USUAL]
+    assert systems.asked == [USUAL]
 
 
 def test_a_run_is_kept_with_what_it_follows_from(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

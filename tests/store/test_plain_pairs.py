@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from annot.base.records import Adjudication, Assignment, Judgement
 from annot.base.settings import Settings
-from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, SourcedAdjudication, SourcedJudgement, accept, has_times
+from annot.store.answers import (
+    ADJUDICATIONS,
+    JUDGEMENTS,
+    SourcedAdjudication,
+    SourcedJudgement,
+    accept,
+    count_plain_pairs,
+    has_times,
+)
 from annot.store.database import Store, open_store
 from annot.store.models import Plan
 from annot.store.people import put_assessors, replace_plan
@@ -77,3 +85,59 @@ def test_pairs_with_a_note_of_the_lead_are_not_only_counted(tmp_path: Path) -> N
             plain, rest = counted_outcome(session, Settings(), whole=False)
             assert not plain.grades
             assert rest == outcome_of(session, Settings())
+
+
+ODD = ("none", "unanswered", "twice", "unplanned", "flag", "no grade", "repeat", "revised", "settled", "too few")
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_pairs_are_only_counted_if_every_one_is_plain(url: str, odd: str) -> None:
+    plan = [Assignment(*pair, name, at, 1) for name in ("a1", "a2") for at, pair in enumerate(PAIRS, 1)]
+    answers = [
+        Judgement(*row.pair, row.assessor, at * (3 if row.assessor == "a1" else 1) % 4 % 3)
+        for at, row in enumerate(plan)
+    ]
+    first, last = answers[0], len(plan) // 2 + 1
+    changes = {
+        "twice": first,
+        "unplanned": Judgement(first.query_id, "d99", "a1", 1),
+        "repeat": replace(first, occasion=2),
+        "flag": replace(first, flags=("skipped",)),
+        "no grade": replace(first, grade=None, cannot_judge="unclear"),
+        "revised": replace(first, grade=2),
+    }
+    if odd in ("flag", "no grade"):
+        answers[0] = changes.pop(odd)
+    if odd == "repeat":
+        plan.append(Assignment(*first.pair, "a1", last, 2))
+    if odd in ("unanswered", "twice", "unplanned"):
+        # As many answers as questions do not hide it.
+        answers.pop()
+    given = [SourcedJudgement(answer, "file", "", None) for answer in answers]
+    if odd in changes:
+        given.append(SourcedJudgement(changes[odd], "file", "2" if odd == "twice" else "", None))
+    with open_store(url) as store:
+        with store.begin() as session:
+            put_queries(session, QUERIES)
+            put_assessors(session, PEOPLE)
+            replace_plan(session, plan, plan=Plan("", 1, WHEN, 3 if odd == "too few" else 2))
+            JUDGEMENTS.record(session, given, recorded_at=WHEN)
+            if odd == "settled":
+                ruling = SourcedAdjudication(Adjudication(*PAIRS[0], "z1", 2, "shown", ()), "file", "", None)
+                ADJUDICATIONS.record(session, [ruling], recorded_at=WHEN)
+        with store.read() as session:
+            plain, rest = counted_outcome(session, Settings(), whole=False)
+            whole = outcome_of(session, Settings())
+            assert (count_plain_pairs(session, planned=len(plan)) is None) == (
+                odd not in ("none", "settled", "too few")
+            )
+            assert (
+                plain.number
+                == len(plain.grades)
+                == (0 if odd == "too few" else len(PAIRS) - {"none": 0, "twice": 2}.get(odd, 1))
+            )
+    assert plain.disputed or odd == "too few"
+    assert plain.disputed == sum(grade is None for grade in plain.grades.values())
+    assert states_of(rest, plain) == states_of(whole)
+    assert plain.given + rest.progress.given == whole.progress.given
+    assert sorted([*plain.qrels, *rest.qrels]) == list(whole.qrels)

@@ -184,6 +184,8 @@ def test_a_lost_database_is_said_with_the_way_back(ws: Workspace) -> None:
     ws.exports.mkdir()
     (ws.exports / "judgements.jsonl").write_text("{}")
     assert lost(ws).startswith(found.format("corpus/ and pools/ and exports/"))
+    (ws.root / "renamed.db").touch()
+    assert 'set database = "renamed.db" in [store]' in lost(ws)
 
 
 @pytest.mark.parametrize("whole", [True, False])

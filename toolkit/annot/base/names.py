@@ -61,12 +61,13 @@ def shown(text: str) -> str:
 def near(found: str, known: Iterable[str], *, others: str = "expected one of") -> str:
     """Suggestion in place of `found`: the known name most like it, or some known names, behind `others`.
 
-    >>> near("x", "abc"), near("x", map(str, range(800_000)), others="found")
-    ('expected one of a, b, c', 'found 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 799,990 more')
+    >>> near("x", "abc"), near("x", map(str, range(800_000)), others="found"), near("x", "")
+    ('expected one of a, b, c', 'found 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 799,990 more', 'there is none')
     """
     names = list(known)
     shown = few(names, None if len(names) <= 2 * _SHOWN else _SHOWN)
-    return close_to(found, names) or f"{others} {shown or 'nothing'}"
+    none = "there is none" if others.startswith("expected") else f"{others} nothing"
+    return close_to(found, names) or (f"{others} {shown}" if shown else none)
 
 
 def few(names: Sequence[object], most: int | None) -> str:
@@ -89,7 +90,7 @@ def plain_heading(heading: str) -> str:
 
 
 def close_to(found: str, known: Iterable[str]) -> str:
-    """Question if the known name most like `found` was meant; "" if none is like it."""
+    """Question that suggests the known name most like `found`; "" if none is like it."""
     close = difflib.get_close_matches(found, list(known), 1)
     return f"did you mean {close[0]!r}?" if close else ""
 
@@ -224,7 +225,7 @@ class StudyVocabulary(NamedTuple):
 
     @property
     def alpha(self) -> str:
-        """Name of Krippendorff's alpha, which on two grades is the same whatever their distance."""
+        """Name of Krippendorff's alpha, which on two grades does not depend on their distance."""
         return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
 
     def said(self, text: str) -> str:

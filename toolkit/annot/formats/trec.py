@@ -10,8 +10,8 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
-from operator import itemgetter
+from itertools import chain, groupby, pairwise, repeat
+from operator import itemgetter, le
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -101,13 +101,17 @@ def _scores_by_query(lines: Sequence[str]) -> tuple[dict[str, dict[str, float]],
     return (scored, words[4][0]) if sound else nothing
 
 
-def _columns(lines: Iterable[tuple[int, str]], number: int, faults: Faults) -> list[list[str]]:
-    """Columns of numbered lines; none if a line has another number of them, there is no line, or there are faults."""
-    texts = [text for _, text in lines]
-    if faults.found or {len(text.split()) for text in texts} != {number}:
-        return []
+def _columns(texts: Sequence[str], number: int, faults: Faults) -> list[list[str]]:
+    """Columns of lines; none if a line has another number of them, there is no line, or there are faults."""
     # A list for each line is what takes Python's garbage collector long.
     cells = " ".join(texts).split()
+    if faults.found or not texts or len(cells) != number * len(texts):
+        return []
+    # In most files all white space is one space between two columns, which is quicker to see.
+    by_spaces = {*map(str.count, texts, repeat(" "))} == {number - 1}
+    only_spaces = len("".join(texts)) == len("".join(cells)) + (number - 1) * len(texts)
+    if not (by_spaces and only_spaces) and any(len(text.split()) != number for text in texts):
+        return []
     return [cells[place::number] for place in range(number)]
 
 
@@ -192,7 +196,9 @@ def read_qrels(lines: Iterable[str], *, name: str) -> tuple[Qrel, ...]:
     """
     faults = Faults(name)
     rows = list(numbered(lines, faults))
-    if (columns := _columns(rows, len(QRELS_COLUMNS), faults)) and all(map(_is_grade, grades := {*columns[3]})):
+    if (columns := _columns([text for _, text in rows], len(QRELS_COLUMNS), faults)) and all(
+        map(_is_grade, grades := {*columns[3]})
+    ):
         number_of = {text: int(text) for text in grades}
         if len({*zip(columns[0], columns[2], strict=True)}) == len(rows):
             return tuple(map(Qrel, columns[0], columns[2], map(number_of.__getitem__, columns[3])))
@@ -226,7 +232,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _beir_values(line: str) -> tuple[str, ...]:
-    """The values of BEIR's columns in a line of JSON, those that it has; a grade may be written as 1.0."""
+    """Values of the columns of BEIR that a line of JSON has; a grade may be written as 1.0."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -252,7 +258,7 @@ def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:
 
 
 def score_of(text: str, faults: Faults, *, line: int) -> float | None:
-    """The number that the text is; any other text, nan and infinity are a fault."""
+    """The text as a number; any other text, nan and infinity are faults."""
     try:
         value = float(text)
     except ValueError:
@@ -455,25 +461,53 @@ def facet_in_name(file_name: str) -> str | None:
 
 
 def _trec(text: str, faults: Faults) -> SubmittedRun:
-    lines = list(numbered(text.splitlines(), faults))
-    head = [re.sub("^# ?", "", line) for _, line in lines if line.startswith("#")]
-    rows = [line for line in lines if not line[1].startswith("#")] if head else lines
-    numbers: Sequence[int] = [number for number, _ in rows]
-    columns: Sequence[Sequence[Any]] = _columns(rows, 6, faults)
+    numbers, texts, head = _parted(text, faults)
+    columns: Sequence[Sequence[Any]] = _columns(texts, 6, faults)
     scores: Sequence[Any] = _scores(columns[4]) if columns else ()
     if not scores:
         # Something is wrong: each line is looked at.
-        read = [(number, *row, score_of(row[4], faults, line=number)) for number, row in run_columns(rows, faults)]
+        rows = run_columns(zip(numbers, texts, strict=True), faults)
+        read = [(number, *row, score_of(row[4], faults, line=number)) for number, row in rows]
         sound = zip(*[row for row in read if row[-1] is not None], strict=True)
         numbers, *columns, scores = list(sound) or [()] * 8
     query_ids, _, doc_ids, ranks, _, tags = columns
     if len({*tags}) > 1:
         faults.add(f"{len({*tags})} tags ({', '.join(sorted({*tags})[:3])}), expected one run per file")
     place_of = {rank: int(rank) for rank in {*ranks} if rank.isascii() and rank.isdigit() and len(rank) < 10}
-    places = map(place_of.get, ranks, numbers)
-    ranked = grouped(zip(query_ids, zip(places, map(ScoredDoc, doc_ids, scores), strict=True), strict=True))
-    documents = {name: tuple([doc for _, doc in sorted(docs, key=itemgetter(0))]) for name, docs in ranked.items()}
+    places = list(map(place_of.get, ranks, numbers))
+    documents = _by_query(query_ids, places, list(map(ScoredDoc, doc_ids, scores)))
     return SubmittedRun("trec", documents, _metadata("\n".join(head), faults))
+
+
+def _parted(text: str, faults: Faults) -> tuple[Sequence[int], list[str], list[str]]:
+    """Numbers and texts of the lines of a run, without blank ones, and the lines of its head."""
+    lines = text.splitlines()
+    if "#" not in text and text[:1] != "\ufeff" and all(map(str.strip, lines)):
+        return range(1, 1 + len(lines)), lines, []
+    rows = list(numbered(lines, faults))
+    head = [re.sub("^# ?", "", line) for _, line in rows if line.startswith("#")]
+    rows = [row for row in rows if not row[1].startswith("#")]
+    return [number for number, _ in rows], [line for _, line in rows], head
+
+
+def _by_query(
+    query_ids: Iterable[str], places: Sequence[int], docs: Sequence[ScoredDoc]
+) -> dict[str, tuple[ScoredDoc, ...]]:
+    """Documents of each query by their places. query_ids: most lines of a query come together."""
+    ranked: dict[str, tuple[list[int], list[ScoredDoc]]] = {}
+    end = 0
+    for query_id, same in groupby(query_ids):
+        start, end = end, end + sum(1 for _ in same)
+        of_query = ranked.setdefault(query_id, ([], []))
+        of_query[0].extend(places[start:end])
+        of_query[1].extend(docs[start:end])
+    return {query_id: tuple(_by_place(*of_query)) for query_id, of_query in ranked.items()}
+
+
+def _by_place(places: list[int], docs: list[ScoredDoc]) -> list[ScoredDoc]:
+    if all(map(le, places, places[1:])):
+        return docs
+    return [doc for _, doc in sorted(zip(places, docs, strict=True), key=itemgetter(0))]
 
 
 def _ranked_pools(text: str, faults: Faults) -> SubmittedRun:

@@ -60,6 +60,8 @@ class Facts(NamedTuple):
     """True if people elsewhere have servers here, and answers were never pulled and backed up at night."""
     to_train: tuple[str, ...] = ()
     """People who should get the next batch of gold pairs, or their answers with the gold grade."""
+    unexplained: str = ""
+    """Clause about gold pairs without a reason, which are not sent; empty if all have one."""
     training: tuple[str, ...] = ()
     """People who have gold pairs to judge."""
     uncorrected: int = 0
@@ -113,7 +115,7 @@ class Facts(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A line of the way. Its texts are filled in from the facts."""
+    """A rule for the next step, whose texts are filled in from the facts."""
 
     when: Callable[[Facts], object]
     command: str
@@ -128,7 +130,7 @@ class Rule(NamedTuple):
 
 LETTER = "a letter for {without_letter} that says where to begin"
 OLD = "is missing or out of date"
-WAY: tuple[Rule, ...] = (
+RULES: tuple[Rule, ...] = (
     # A server that is down is in the way only of a step that needs one; otherwise the fact is empty.
     Rule(lambda f: f.serverless, "annot studio up{domain}", "{serverless}"),
     # The corpus, its labels, and the queries.
@@ -189,7 +191,7 @@ WAY: tuple[Rule, ...] = (
         "{misfits} not fit the study; correct the pages before you send anything",
     ),
     # Training, where there are gold pairs.
-    Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}"),
+    Rule(lambda f: f.to_train, "annot push training", "gold pairs for {to_train}{unexplained}"),
     Rule(lambda f: f.training and f.without_letter, "annot invite", LETTER),
     Rule(lambda f: f.training, "annot pull training", "training comes first for {training}", "{training}"),
     # Out to the people who judge, and back.
@@ -263,9 +265,9 @@ WAY: tuple[Rule, ...] = (
         "annot plan{grow}",
         "{batch} without a plan; annot query remove removes one",
     ),
-    # What is not as the record has it, before anything is made of it.
+    # Differences from the record, before anything is made of it.
     Rule(lambda f: f.untrue, "annot check{part}", "{untrue}; there is no release until that is mended"),
-    # What follows from the grades.
+    # Products of the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
     Rule(lambda f: f.old_runs, "annot run {old_runs}", "missing, or made before the pools or the corpus changed"),
@@ -302,9 +304,9 @@ COUNTED = {
 }
 """Nouns of counted facts, singular and plural; the other facts count pairs."""
 
-OF_THE_WAY = frozenset(
+COMMANDS_OF_RULES = frozenset(
     " ".join(word for word in rule.command.split()[1:last] if word.islower() and word.isalpha())
-    for rule in WAY
+    for rule in RULES
     for last in (2, 3)
 ) | {"studio up"}
 """Commands in the table, without `annot` and options. A word after a command may be its verb or an argument."""
@@ -318,7 +320,7 @@ def next_step(facts: Facts) -> Rule:
 
 def rule_of(facts: Facts) -> Rule:
     """The first rule that holds."""
-    return next(rule for rule in WAY if rule.when(facts))
+    return next(rule for rule in RULES if rule.when(facts))
 
 
 def _words(facts: Facts) -> Mapping[str, str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from annot.base.records import Assignment, Judgement, PairKey, Source, grouped
+from annot.base.names import counted
+from annot.base.records import Assignment, Gold, Judgement, PairKey, Source, grouped
 from annot.judging.next_step import Facts, Rule, next_step, rule_of
 from annot.judging.withdrawn import tasks_to_withdraw
 from annot.store import facet_labels, people, pools, projects, runs, trials
@@ -43,7 +45,7 @@ PRODUCTS = {
 def next_of(ws: Workspace) -> Rule:
     """The next step of the study."""
     with ws.opened() as study, study.store() as store:
-        # What is found of the files is remembered by their dates.
+        # Findings about files are remembered by the files' dates.
         store.settle()
         with study.reading() as session:
             return next_step(Stage(session, study).facts())
@@ -60,10 +62,7 @@ class Stage:
         self.queries = read_queries(session)
         self.sample = read_sample(session)
         """The sample of the pools that is judged; None if whole pools are."""
-        pooled = pools.documents_by_query(session)
-        self.documents = to_judge(pooled, self.sample)
-        """The papers of each query's pool that are to be judged."""
-        self.not_drawn = sum(map(len, pooled.values())) - sum(map(len, self.documents.values()))
+        self.pooled = pools.queries_with_pool(session)
         self.everyone = people.read_assessors(session)
         self.sent = projects.read_sent(session)
         """Questions that each person was sent to judge, without hidden gold."""
@@ -80,17 +79,38 @@ class Stage:
         whole = whole or bool(everything) or any(person.adjudicator for person in self.everyone)
         self.plain, self.outcome = counted_outcome(session, ws.settings, whole=whole)
         """The pairs that the database counts, and the outcome of the others."""
-        self.planned: Set[Pair] = self.plain.grades.keys() | self.outcome.planned.keys()
-        """The pairs of the plan."""
+        self.pairs = self.plain.number + len(self.outcome.planned)
+        """Number of pairs of the plan."""
         imported = runs.judgements_imported(session)
-        gone = self._people_elsewhere() if imported else set()
-        present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
+        elsewhere = self._people_elsewhere() if imported else set()
+        present = [person for person in self.everyone if person.left_on is None and person.assessor not in elsewhere]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {
             person.assessor for person in present if person.account and (may_assess or not person.adjudicator)
         }
         self.adjudicators = {person.assessor for person in present if person.adjudicator}
         self.elsewhere = imported and not present
+
+    @cached_property
+    def planned(self) -> Set[Pair]:
+        """The pairs of the plan."""
+        return self.plain.grades.keys() | self.outcome.planned.keys()
+
+    @cached_property
+    def _drawn_into_pools(self) -> dict[str, tuple[str, ...]]:
+        return pools.documents_by_query(self.session)
+
+    @cached_property
+    def documents(self) -> dict[str, tuple[str, ...]]:
+        """The papers of each query's pool that are to be judged."""
+        return to_judge(self._drawn_into_pools, self.sample)
+
+    @property
+    def not_drawn(self) -> int:
+        """Number of pairs of the pools that the sample leaves out."""
+        if self.sample is None:
+            return 0
+        return sum(map(len, self._drawn_into_pools.values())) - sum(map(len, self.documents.values()))
 
     @property
     def answered_by(self) -> Set[str]:
@@ -155,7 +175,7 @@ class Stage:
         """The facts on which the next step depends."""
         outcome, sent = self.outcome, projects.was_sent(self.session)
         owing = outcome.progress.left_by_assessor
-        gone = {person.assessor for person in self.everyone if person.left_on is not None}
+        people_left = {person.assessor for person in self.everyone if person.left_on is not None}
         papers, settings = self.ws.has_corpus, self.ws.settings
         facts = Facts(
             papers=papers,
@@ -163,7 +183,7 @@ class Stage:
             faceted=settings.faceted,
             unlabelled=self._unlabelled() if papers and settings.faceted else "",
             sheet=self.ws.sheet.is_file(),
-            redraw=not self.planned and "pool" in self.made and not self._current("pool"),
+            redraw=not self.pairs and "pool" in self.made and not self._current("pool"),
             unread=not (sent or self.answered_by or self.elsewhere or self._current("guidelines")),
             misfits=self.made.get("guidelines", {}).get("misfits", 0),
             elsewhere=self.elsewhere,
@@ -172,7 +192,7 @@ class Stage:
             to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),
-            leavers=tuple(sorted(owing.keys() & gone)),
+            leavers=tuple(sorted(owing.keys() & people_left)),
             missing=sum(n for name, n in owing.items() if name not in self.judges),
             vacant=len(outcome.progress.vacant),
             open=self.plain.disputed + len(outcome.open),
@@ -188,22 +208,21 @@ class Stage:
 
     def _with_plan(self, facts: Facts) -> Facts:
         """Facts about the queries, their pools, and the plan."""
-        outcome, here = self.outcome, not self.elsewhere
-        planned = {query_id for query_id, _ in self.planned}
-        pooled = {query.query_id for query in self.queries if query.query_id in self.documents}
+        outcome, judged_here = self.outcome, not self.elsewhere
+        planned = people.planned_queries(self.session).union(query_id for query_id, _ in outcome.planned)
         missing_people = max(0, self.ws.settings.judging.per_pair - len(self.judges))
         return facts._replace(
             query=self.ws.vocabulary.query,
             queries=len(self.queries),
-            pooled=len(pooled),
+            pooled=len(self.pooled),
             to_pool=self._version_to_pool(),
-            seats=missing_people if here and not planned else 0,
-            planned=len(self.planned),
-            unpooled_plan=self._unpooled_plan() if here else 0,
-            growing=sum(1 for _ in self._growing(planned)) if here else 0,
-            undrawn=len(self._undrawn(planned)) if here else 0,
+            seats=missing_people if judged_here and not planned else 0,
+            planned=self.pairs,
+            unpooled_plan=self._unpooled_plan() if judged_here else 0,
+            growing=sum(1 for _ in self._growing(planned)) if judged_here else 0,
+            undrawn=len(self._undrawn(planned)) if judged_here else 0,
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
-            batch=len(pooled - planned),
+            batch=len(self.pooled - planned),
         )
 
     def _unlabelled(self) -> str:
@@ -268,7 +287,8 @@ class Stage:
 
     def _with_training(self, facts: Facts) -> Facts:
         """People in training, among those who have nothing to judge yet."""
-        if not trials.read_gold(self.session):
+        gold_pairs = trials.read_gold(self.session)
+        if not gold_pairs:
             return facts
         assigned = _pairs_of(trials.read_assignments(self.session, TRAIN))
         sent = {name: {question.pair for question in questions} for name, questions in self._tasks(TRAIN).items()}
@@ -286,7 +306,7 @@ class Stage:
                 training.append(name)
             elif still_open or not questions or to_have - questions - gone or answered - shown - gone:
                 to_train.append(name)
-        return facts._replace(to_train=tuple(to_train), training=tuple(training))
+        return facts._replace(to_train=tuple(to_train), training=tuple(training), unexplained=_unexplained(gold_pairs))
 
     def _with_judging(self, facts: Facts) -> Facts:
         """Tasks of judging to send, and open tasks by person."""
@@ -434,7 +454,7 @@ class Stage:
         others = [state for state in states if not (state.product or (old_runs and state.untrue == {"runs"}))]
         parts = {state.part for state in others}
         return facts._replace(
-            old=frozenset(name for name, is_so in current.items() if not is_so),
+            old=frozenset(name for name, is_current in current.items() if not is_current),
             untrue=tuple(state.says for state in others),
             untrue_part=parts.pop() if len(parts) == 1 else "",
             old_runs=old_runs,
@@ -455,8 +475,8 @@ class Stage:
         from annot.formats.trec import topics_file, write_qrels
         from annot.study.snapshot import DECISIONS_FILE
 
-        beside = (DECISIONS_FILE, topics_file(read_topics(self.session)))
-        files = (self.ws.qrels, *(self.ws.exports / name for name in beside))
+        other_names = (DECISIONS_FILE, topics_file(read_topics(self.session)))
+        files = (self.ws.qrels, *(self.ws.exports / name for name in other_names))
         if not all(file.is_file() for file in files):
             return False
         return self.ws.qrels.read_text(encoding="utf-8") == write_qrels((*self.plain.qrels, *self.outcome.qrels))
@@ -464,12 +484,20 @@ class Stage:
     def _old_runs(self) -> Iterator[str]:
         """Missing or outdated runs of our own systems; runs of others have to be imported again."""
         files = {path.name for path in self.ws.runs.glob("*.run")}
-        for run in runs.read_runs(self.session) if self.documents else ():
-            holds = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
-            if run.kind == Source.BASELINE and not holds:
+        for run in runs.read_runs(self.session) if self.pooled else ():
+            is_valid = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
+            if run.kind == Source.BASELINE and not is_valid:
                 yield run.tag
 
 
 def _pairs_of(records: Iterable[Assignment | Judgement]) -> dict[str, set[Pair]]:
     """The pairs of each person."""
     return {name: set(pairs) for name, pairs in grouped((record.assessor, record.pair) for record in records).items()}
+
+
+def _unexplained(gold_pairs: Iterable[Gold]) -> str:
+    """Clause about gold pairs that are not sent because they have no reason; empty if all have one."""
+    from annot.judging.trial_answers import NO_REASONS
+
+    bare = sum(gold.why.strip() in NO_REASONS for gold in gold_pairs)
+    return f"; first give {counted(bare, 'pair')} a reason in training/gold.tsv" if bare else ""

@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFinding:
-    """Something that is not as a run of these pools is."""
+    """One kind of fault in a run of these pools."""
 
     what: str
     """`missing queries`, `missing candidates`, `foreign queries`, `foreign candidates`, `duplicates` or `ties`; of the
@@ -59,35 +60,35 @@ def find_findings(
         {
             "missing queries": _queries_alone(candidates.keys() - documents.keys()),
             "foreign queries": _queries_alone(documents.keys() - candidates.keys()),
-            "missing candidates": [
-                (query_id, doc_id)
+            "missing candidates": {
+                query_id: expected.difference([doc_id for doc_id, _ in documents[query_id]])
                 for query_id, expected in candidates_of.items()
-                for doc_id in sorted(expected - {doc.doc_id for doc in documents[query_id]})
-            ],
+            },
             **_faults_of_documents(documents, candidates_of, foreign="foreign candidates"),
         }
     )
 
 
-Places = list[tuple[str, str]]
-"""A query and a document of it each; the document is empty if none is meant."""
+Places = Mapping[str, Collection[str]]
+"""Documents by query; a document is empty if none is meant."""
 
 
 def _queries_alone(queries: Collection[str]) -> Places:
-    return [(query_id, "") for query_id in sorted(queries)]
+    return dict.fromkeys(sorted(queries), ("",))
 
 
 def _faults_of_documents(
     documents: Mapping[str, Sequence[ScoredDoc]], known_documents: Mapping[str, Collection[str]], *, foreign: str
-) -> dict[str, Places]:
-    """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
-    places: dict[str, Places] = {foreign: [], "duplicates": [], "ties": []}
+) -> Mapping[str, Places]:
+    """Documents of the queries that are not known for them, are listed twice, or share a score."""
+    places: dict[str, dict[str, Collection[str]]] = {foreign: {}, "duplicates": {}, "ties": {}}
     for query_id, expected in known_documents.items():
-        times = Counter([doc_id for doc_id, _ in documents[query_id]])
-        twice = [doc_id for doc_id, count in times.items() if count > 1]
-        places[foreign] += [(query_id, doc_id) for doc_id in sorted(times) if doc_id not in expected]
-        places["duplicates"] += [(query_id, doc_id) for doc_id in sorted(twice)]
-        places["ties"] += [(query_id, doc_id) for doc_id in _ties(documents[query_id])]
+        doc_ids = [doc_id for doc_id, _ in documents[query_id]]
+        distinct = {*doc_ids}
+        places[foreign][query_id] = {doc_id for doc_id in distinct if doc_id not in expected}
+        if len(distinct) < len(doc_ids):
+            places["duplicates"][query_id] = {doc_id for doc_id, count in Counter(doc_ids).items() if count > 1}
+        places["ties"][query_id] = _ties(documents[query_id])
     return places
 
 
@@ -109,17 +110,15 @@ def _ranking_by_best_score(docs: Sequence[ScoredDoc], allowed: Collection[str] |
 
 
 def _findings(places_by_kind: Mapping[str, Places]) -> tuple[SubmissionFinding, ...]:
-    """Findings by kind, with examples."""
-    return tuple(
-        SubmissionFinding(
-            kind,
-            len(pairs),
-            len({query for query, _ in pairs}),
-            tuple(" ".join(pair).strip() for pair in pairs[:EXAMPLES]),
-        )
-        for kind, pairs in places_by_kind.items()
-        if pairs
-    )
+    """Findings by kind, with examples: the documents of a set by id."""
+    findings = []
+    for kind, places in places_by_kind.items():
+        if number := sum(map(len, places.values())):
+            in_order_of = (sorted(docs) if isinstance(docs, set) else docs for docs in places.values())
+            pairs = ((query_id, doc) for query_id, docs in zip(places, in_order_of, strict=True) for doc in docs)
+            examples = tuple(" ".join(pair).strip() for pair in islice(pairs, EXAMPLES))
+            findings.append(SubmissionFinding(kind, number, sum(map(bool, places.values())), examples))
+    return tuple(findings)
 
 
 def settle(
@@ -137,7 +136,7 @@ def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: Subm
     if rules.missing != "last":
         return ranking
     last = min((doc.score for doc in ranking), default=0.0)
-    # So far below that single precision shows it.
+    # Just far enough below that single precision can tell it apart.
     below = last - max(1.0, abs(last))
     missing = set(candidates) - {doc.doc_id for doc in ranking}
     return in_order([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
@@ -146,7 +145,7 @@ def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: Subm
 def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
     """The run in the file, and the file's SHA-256. distances: its scores are distances.
 
-    Raises InputError if it is none.
+    Raises InputError if the file is not a run.
     """
     data = content_of(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
@@ -154,7 +153,7 @@ def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
 
 
 def read_metadata_file(path: Path | None) -> dict[str, Any]:
-    """The metadata in the file; none if none is named. Raises InputError if it is not metadata."""
+    """The metadata in the file; empty if no file is named. Raises InputError if it is not metadata."""
     if path is None:
         return {}
     return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))
@@ -183,7 +182,7 @@ HINT = "import it again with `annot pool import`"
 
 
 def topics_of_papers(topics: Collection[str], queries: Sequence[Query]) -> dict[str, list[str]]:
-    """The topics of a run that are each query paper: its id, or a query of it. Others are left out."""
+    """The topics of a run by query paper, whose id or query they are. Others are left out."""
     paper_of = {query.topic_id: query.topic_id for query in queries}
     paper_of |= {query.query_id: query.topic_id for query in queries}
     return grouped((paper_of[topic], topic) for topic in sorted(paper_of.keys() & topics))
@@ -226,10 +225,10 @@ def ranking_file(ws: Workspace, method: str) -> Path:
 def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
     """Rankings of an imported run by query paper. Raises InputError if the file is not the one that was imported, or is
     missing."""
-    path, told_by = ranking_file(ws, method), ws.imported_rankings / MANIFEST
+    path, manifest_path = ranking_file(ws, method), ws.imported_rankings / MANIFEST
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the imported ranking", hint=HINT)
-    text = text_of(path, read_manifest(told_by, hint=HINT), told_by=told_by, hint=HINT)
+    text = text_of(path, read_manifest(manifest_path, hint=HINT), told_by=manifest_path, hint=HINT)
     return read_run(text.splitlines(), name=str(path))
 
 

@@ -123,7 +123,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 
 
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
-    """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
+    """Check one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     if part == "server":
         audited = audit.audit(study.ws, advance=advance)
         count = len(audited.findings)
@@ -132,11 +132,11 @@ def _checked(study: Examination, part: str, release: Path | None, advance: Advan
     words, lasting = (
         tuple(line for state, lines in states if state.lasting is stays for line in lines) for stays in (False, True)
     )
+    remedies = dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting)
     if part == "sent":
-        remedies = dict.fromkeys(state.remedy for state, lines in states if lines and not state.lasting)
         return _sent(study.ws, words, remedies)
     if part == "files":
-        return _files(study.ws, words, lasting, release)
+        return _files(study.ws, words, lasting, release, remedies)
     return DESCRIBED[part](study, words)
 
 
@@ -204,7 +204,9 @@ DESCRIBED: dict[str, Callable[[Examination, tuple[str, ...]], CheckedPart]] = {
 """Descriptions of parts of a study by their findings."""
 
 
-def _files(ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], release: Path | None) -> CheckedPart:
+def _files(
+    ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], release: Path | None, remedies: Iterable[str]
+) -> CheckedPart:
     """release: a folder that is compared, too."""
     with ws.reading() as session:
         counts = database.row_counts(session.connection())
@@ -212,7 +214,7 @@ def _files(ws: Workspace, words: tuple[str, ...], lasting: tuple[str, ...], rele
     manifests = sum((ws.root / name).is_file() for name, _ in LINKS)
     verified = VerifiedHashes(manifests, counts["judgement"] + counts["adjudication"], findings, lasting)
     finding = f"{counted(len(findings), 'change')} since the files were written"
-    again = "make each file again with the command named above, or restore it from a backup with `annot restore`"
+    again = "; ".join(remedies) or "write the release again with `annot release`"
     text = terminal.rendered("verified", verified=verified)
     return CheckedPart(verified, text, len(findings), finding, again)
 
@@ -278,7 +280,7 @@ MOUNTS = Path("/proc/mounts")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is not as it should be."""
+    """Problem with the machine, the study or its server."""
 
     what: str
     mend: str
@@ -357,7 +359,7 @@ def _machine(folder: Path) -> Iterator[Problem]:
 
 def _study(ws: Workspace) -> Iterator[Problem]:
     try:
-        # Closed at once: files that SQLite has beside an open database are no findings.
+        # Closed at once: files that SQLite keeps next to an open database are no findings.
         with replace(ws, held=None).store():
             pass
     except AnnotError as error:
@@ -397,11 +399,11 @@ def _problems_from_outside(ws: Workspace, known: Mapping[str | None, Collection[
     folder = servers.front_folder(ws)
     if (domain := front.kept(folder)) is None:
         return
-    here = servers.owners_here(ws)
-    passwords = [read_passwords(servers.passwords_file(ws, name)) for name in here]
+    owners = servers.owners_here(ws)
+    passwords = [read_passwords(servers.passwords_file(ws, name)) for name in owners]
     strangers = {}
-    for place, name in enumerate(here):
-        others = [account for own in (*passwords[place + 1 :], *passwords[:place]) for account in own.items()]
+    for place, name in enumerate(owners):
+        others = [account for accounts in (*passwords[place + 1 :], *passwords[:place]) for account in accounts.items()]
         strangers[name] = [account for account in others if account[0].lower() in known.get(name, ())] or others[:1]
     yield from (Problem(*problem) for problem in front.seen_from_outside(folder, domain, strangers))
 
@@ -421,7 +423,7 @@ def _server_problems(address: str, release: str) -> Iterator[Problem]:
 
 
 def _file_system(path: Path) -> str:
-    """The kind of file system a path is on; empty if that is not to be seen."""
+    """The kind of file system a path is on; empty if that cannot be determined."""
     if not MOUNTS.is_file():
         return ""
     mount = ("", "")

@@ -9,28 +9,28 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annot.base.errors import InputError, MissingInput
 from annot.base.libraries import evaluator_of
 from annot.base.names import check_name, sha256_of
 from annot.base.plugins import versions_of
-from annot.base.records import Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
+from annot.base.records import CHANCE, Advance, Paper, Query, Ranking, ScoredDoc, Source, Topic, grouped
 from annot.corpus.query_sentences import check_facet
 from annot.formats.trec import facet_in_name, write_run
-from annot.measuring import measured, study_analyses
-from annot.measuring.evaluation.evaluated import CHANCE
-from annot.pools.pool_design import text_by_field
 from annot.publishing.report.tables import Column, Columns, sentences
-from annot.ranking import encoding, methods, submission, word_vectors
-from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
-from annot.ranking.systems.system import PooledQuery
+from annot.ranking import submission
 from annot.store import people, pools, runs
 from annot.store.models import Session, StoredRun
 from annot.store.papers import find_papers
 from annot.study.provenance import note, states_of
-from annot.study.snapshot import documents_in, version_of
 from annot.study.workspace import Workspace, write_file
+
+if TYPE_CHECKING:
+    from annot.measuring.study_analyses import StudyInputs
+    from annot.ranking.systems.system import PooledQuery
+
+# What ranks and measures is imported where it is used: an imported run needs none of it.
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,99}")
 """A tag is a column of run files and the name of one."""
@@ -102,6 +102,10 @@ def make(
     that cannot rank for topics that are texts leaves these out, on record. Raises InputError if no topic is left for
     it, and if a run of a system's name was imported, unless it is to be replaced.
     """
+    from annot.measuring.measured import write_matches
+    from annot.ranking.methods import LSA
+    from annot.ranking.systems import USUAL_OF_TEXTS
+
     states = states_of(ws)
     with ws.reading() as session:
         newest = pools.newest_version(session)
@@ -111,7 +115,7 @@ def make(
         raise InputError(
             "all topics are texts, which not every system can rank for",
             faults=idle,
-            hint=f"name others: {', '.join((*USUAL_OF_TEXTS, methods.LSA))}",
+            hint=f"name others: {', '.join((*USUAL_OF_TEXTS, LSA))}",
         )
     made = []
     for done, system in enumerate(inputs.systems, start=1):
@@ -130,7 +134,7 @@ def make(
             _write(ws, path, *stored)
         else:
             path = ws.run_file(system.name)
-            measured.write_matches(ws, system.name, ranked.matches)
+            write_matches(ws, system.name, ranked.matches)
             _keep(ws, *stored)
             note(ws, f"run/{system.name}", states)
         size = sum(map(len, ranked.rankings.values()))
@@ -141,8 +145,13 @@ def make(
 
 def _inputs(
     ws: Workspace, names: tuple[str, ...], *, replace: bool, corpus: str | None = None, advance: Advance
-) -> study_analyses.StudyInputs:
+) -> StudyInputs:
     """Systems of these names, with what they rank. Raises InputError if a run of such a name was imported."""
+    from annot.measuring.study_analyses import StudyInputs
+    from annot.ranking.encoding import weights_folder
+    from annot.ranking.systems import USUAL, USUAL_OF_TEXTS, systems_of
+    from annot.study.snapshot import documents_in, version_of
+
     with ws.reading() as session:
         if corpus is None:
             documents = pools.documents_by_query(session)
@@ -153,12 +162,12 @@ def _inputs(
         imported = {run.tag for run in runs.read_runs(session) if run.kind == Source.IMPORTED}
     usual = USUAL_OF_TEXTS if queries and all(query.topic_id in texts for query in queries) else USUAL
     chosen = systems_of(
-        names or usual, vectors=ws.vectors, weights=encoding.weights_folder(ws), plugins=ws.settings.plugins.names
+        names or usual, vectors=ws.vectors, weights=weights_folder(ws), plugins=ws.settings.plugins.names
     )
-    theirs = [system.name for system in chosen if system.name in imported]
-    if theirs and not replace:
+    imported_names = [system.name for system in chosen if system.name in imported]
+    if imported_names and not replace:
         raise InputError(
-            f"imported runs have these names: {', '.join(theirs)}",
+            f"imported runs have these names: {', '.join(imported_names)}",
             hint="to overwrite them, use --replace; to keep both, first import the files again under another --tag",
         )
     if not documents:
@@ -166,21 +175,26 @@ def _inputs(
     doc_ids_to_rank = {doc_id for doc_ids in documents.values() for doc_id in doc_ids}
     papers = find_papers(ws.corpus, doc_ids_to_rank | {query.topic_id for query in queries} - texts.keys())
     topics = tuple(_pooled(query, documents[query.query_id], papers, texts.get(query.topic_id)) for query in queries)
-    return study_analyses.StudyInputs(ws, chosen, topics, papers, advance, corpus)
+    return StudyInputs(ws, chosen, topics, papers, advance, corpus)
 
 
 def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
     """Notes for readers of these runs."""
+    from annot.ranking import word_vectors
+
     with ws.reading() as session:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
     few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs if run.tag in facts})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
-    told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
-    return (*chain(*told), *sentences("commands.few_abstracts", words=ws.vocabulary, few=few))
+    caveats = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
+    return (*chain(*caveats), *sentences("commands.few_abstracts", words=ws.vocabulary, few=few))
 
 
 def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper], text: Topic | None) -> PooledQuery:
-    """The query with those of its documents that are in the corpus. text: its topic, where that is one."""
+    """The query with those of its documents that are in the corpus. text: its topic, if that is a text."""
+    from annot.pools.pool_design import text_by_field
+    from annot.ranking.systems.system import PooledQuery
+
     return PooledQuery(
         query.query_id,
         query.topic_id,
@@ -317,7 +331,9 @@ def _write(ws: Workspace, path: Path, stored: StoredRun, text: str) -> None:
     """Write the run and its metadata; with versions of the corpus, the one that it ranks, and who measures it."""
     record = {"tag": stored.tag, "kind": stored.kind, "sha256": stored.sha256, "settings": stored.facts}
     if corpus := stored.facts.get("corpus"):
-        convention, _ = measured.primary_of(ws.settings)
+        from annot.measuring.measured import primary_of
+
+        convention, _ = primary_of(ws.settings)
         record |= {"corpus": corpus, "convention": convention, "evaluator": evaluator_of(convention)}
     lines = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
     write_file(path.with_suffix(".json"), f"{lines}\n")
@@ -337,9 +353,11 @@ def _candidates(session: Session) -> dict[str, set[str]]:
 def _check_tag(
     ws: Workspace, tag: str, known: Mapping[str, StoredRun], files: Sequence[Path], *, replace: bool
 ) -> None:
+    from annot.ranking.methods import BASELINES
+
     if not TAG.fullmatch(tag) or tag == CHANCE:
         raise InputError(f"--tag {tag!r}: expected letters, digits and . _ + @ -, and a letter or digit first")
-    if not replace and (tag in methods.BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
+    if not replace and (tag in BASELINES or (tag in known and known[tag].kind != Source.IMPORTED)):
         raise InputError(
             f"--tag {tag!r}: the name of a run made here", hint="use another tag, or --replace to overwrite it"
         )
@@ -357,7 +375,7 @@ def _seed(value: object) -> int | None:
 
 
 def _check_seeds(new: StoredRun, known: Iterable[StoredRun]) -> None:
-    """Two runs of one system have different seeds: the same run imported twice would make the spread too small."""
+    """Raise InputError if two runs of a system have one seed: a run imported twice would make the spread too small."""
     for run in known:
         if run.tag == new.tag or run.system != new.system:
             continue
@@ -369,5 +387,5 @@ def _check_seeds(new: StoredRun, known: Iterable[StoredRun]) -> None:
 
 
 def _query_id(name: str, facet: str | None, queries: Collection[str]) -> str:
-    """Query of a ranked pool that goes by the query's paper; its facet is in the file's name or is given."""
+    """Query of a ranked pool that is named after the query's paper; its facet is in the file's name, or `facet`."""
     return name if facet is None or name in queries else f"{name}-{facet}"

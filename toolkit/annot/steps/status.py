@@ -88,7 +88,7 @@ def status(ws: Workspace) -> Status:
         timed = has_times(session)
         stage = Stage(session, ws, whole=timed)
         coming = next_step(stage.facts())
-        changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
+        changed, withdrawn = changed_after_adjudication(session), withdrawn_of(session)
         plain, outcome, rushed = stage.plain, stage.outcome, tuple[str, ...]()
         if timed and outcome.everything:
             fast = rushed_pairs(session, outcome)
@@ -99,22 +99,22 @@ def status(ws: Workspace) -> Status:
         return Status(
             labelled_papers=stage.labelled if ws.settings.faceted else None,
             queries=len(stage.queries),
-            pools=len({query.topic_id for query in stage.queries if query.query_id in stage.documents}),
-            pairs=len(stage.planned),
+            pools=len({query.topic_id for query in stage.queries if query.query_id in stage.pooled}),
+            pairs=stage.pairs,
             assessors=study_tables.progress_of(stage.everyone, outcome, plain.given),
             states=states_of(outcome, plain),
             to_judge=outcome.progress.left,
             incomplete=len(outcome.incomplete),
             returned=len(outcome.returned),
             waiting=len(outcome.waiting),
-            agreed=len(plain.grades) - plain.disputed + len(outcome.agreed),
+            agreed=plain.number - plain.disputed + len(outcome.agreed),
             disputed=plain.disputed + len(outcome.disputed),
             settled=len(outcome.adjudications),
             unjudgeable=len(outcome.unjudgeable),
             open=plain.disputed + len(outcome.open),
             changed_after_adjudication=len(changed),
-            lost=sum(answer.counts for answer in not_as_they_were),
-            withdrawn=sum(not answer.counts for answer in not_as_they_were),
+            lost=sum(answer.counts for answer in withdrawn),
+            withdrawn=sum(not answer.counts for answer in withdrawn),
             changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
             versions=stage.versions,
             corrected=stage.corrected,

@@ -23,7 +23,7 @@ from operator import attrgetter, eq
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Connection, Pool, Table, Text, and_, case, cast, func, null, select, true
+from sqlalchemy import ColumnElement, Connection, Pool, Select, Table, Text, and_, case, cast, func, null, select, true
 
 from annot.base.records import OLDER, SUPERSEDED, Adjudication, Assignment, Judgement, PairKey, PairReturn, grouped
 from annot.formats.input_files import ByColumn, json_objects, json_texts
@@ -177,8 +177,8 @@ class Revisions(Generic[R]):
                 if revision is not incoming:
                     ((_, values, sha256),) = self._hashed([revision])
                 if line is not None and revision.ruling is None and line.read_sha256 == sha256:
-                    comes_back = revision.record.counts and not line.counts
-                    if not comes_back:
+                    is_restored = revision.record.counts and not line.counts
+                    if not is_restored:
                         continue
                 number = 1 if line is None else line.latest.record.revision + 1
                 if revision.record.revision != number:
@@ -298,18 +298,18 @@ class Revisions(Generic[R]):
                 # The only revision of its line, which most are, needs no history.
                 answers.append(revision)
         answers += [line.current for line in lines.values()]
-        asked = list(map(attrgetter(*(f"record.{name}" for name in self._line if name in self._fields)), answers))
-        order = sorted(range(len(answers)), key=asked.__getitem__)
-        if any(asked[place] == asked[following] for place, following in pairwise(order)):
+        questions = list(map(attrgetter(*(f"record.{name}" for name in self._line if name in self._fields)), answers))
+        order = sorted(range(len(answers)), key=questions.__getitem__)
+        if any(questions[place] == questions[following] for place, following in pairwise(order)):
             places = [self._place(answer, lines.get(self._key(answer))) for answer in answers]
             order.sort(key=places.__getitem__)
         return tuple([answers[place] for place in order])
 
     def records(self, session: Session) -> tuple[R, ...]:
         """Records of the current revisions, without their origins."""
-        asked = attrgetter(*(name for name in self._line if name in self._fields))
-        records = sorted(models.read_records(session, self._rows, self._record), key=asked)
-        questions = list(map(asked, records))
+        question_of = attrgetter(*(name for name in self._line if name in self._fields))
+        records = sorted(models.read_records(session, self._rows, self._record), key=question_of)
+        questions = list(map(question_of, records))
         if any(record.revision > 1 for record in records) or any(map(eq, questions, questions[1:])):
             return tuple([answer.record for answer in self.current(session)])
         return tuple(records)
@@ -588,42 +588,89 @@ def plain_answers(
     return [list(map(column.__getitem__, order)) for column in columns] if len({*keys}) == len(keys) else None
 
 
-def plain_pairs(session: Session) -> Iterable[tuple[str, str, int, int, int]]:
-    """Pairs that each of their assessors judged once with a grade, if nothing else is on record of them, with the
-    number of their judgements and the lowest and the highest grade."""
+def _is_plain() -> ColumnElement[bool]:
+    """Condition that a row is the first revision of an answer with a grade, and no repeat."""
+    judged = models.JUDGEMENT_TABLE.c
+    return _counts() & judged.grade.is_not(None) & (judged.revision == 1) & (judged.occasion == 1)
+
+
+def _by_pair(*columns: ColumnElement[Any]) -> Select[Any]:
+    """Judgements with the questions of the plan that they answer, by pair."""
     planned, judged = models.ASSIGNMENT_TABLE.c, models.JUDGEMENT_TABLE.c
-    pair = judged.query_id, judged.doc_id
-    team = models.ASSIGNMENT_TABLE.alias()
-    of_pair = (team.c[name] == judged[name] for name in ("query_id", "doc_id"))
     is_assigned = and_(*(judged[name] == planned[name] for name in ("query_id", "doc_id", "assessor", "occasion")))
-    is_plain = _counts() & judged.grade.is_not(None) & (judged.revision == 1) & (judged.occasion == 1)
+    rows = models.JUDGEMENT_TABLE.join(models.ASSIGNMENT_TABLE, is_assigned, isouter=True)
+    return select(*columns).select_from(rows).group_by(judged.query_id, judged.doc_id)
+
+
+class PlainCounts(NamedTuple):
+    """Counts of the pairs that `plain_pairs` would give."""
+
+    pairs: int
+    disputed: int
+    """Pairs with more than one grade."""
+    fewest: int
+    most: int
+    """Smallest and largest number of judgements of a pair."""
+
+
+def count_plain_pairs(session: Session, *, planned: int) -> PlainCounts | None:
+    """Counts of all pairs, if they are plain and none has other questions than its judgements; else None. planned:
+    number of questions of the plan."""
+    judged, connection = models.JUDGEMENT_TABLE.c, session.connection()
+    # In rows of one source, no answer is there twice.
+    if len(connection.execute(select(judged.source, judged.server, judged.annotation).distinct().limit(2)).all()) != 1:
+        return None
+    columns = {
+        "answers": func.count(),
+        "lowest": func.min(judged.grade),
+        "highest": func.max(judged.grade),
+        "planned": func.count(models.ASSIGNMENT_TABLE.c.assessor),
+        "plain": func.sum(case((_is_plain(), 1), else_=0)),
+    }
+    pairs = _by_pair(*(column.label(name) for name, column in columns.items())).subquery().c
+    disputed = func.sum(case((pairs.lowest != pairs.highest, 1), else_=0))
+    sums = (func.sum(pairs[name]) for name in ("answers", "planned", "plain"))
+    counts = select(func.count(), disputed, func.min(pairs.answers), func.max(pairs.answers), *sums)
+    *counted, answers, matched, plain = connection.execute(counts).one()
+    return PlainCounts(*counted) if answers == matched == plain == planned else None
+
+
+PlainPair = tuple[str, str, int, int, int]
+"""A query, a document, the number of their judgements, and the lowest and the highest grade."""
+
+
+def plain_pairs(session: Session, *, all_are: bool = False) -> Iterable[PlainPair]:
+    """Pairs that each of their assessors judged once with a grade, if nothing else is on record of them.
+
+    all_are: `count_plain_pairs` has found all pairs to be plain.
+    """
+    judged, team = models.JUDGEMENT_TABLE.c, models.ASSIGNMENT_TABLE.alias()
+    columns = judged.query_id, judged.doc_id, func.count(), func.min(judged.grade), func.max(judged.grade)
+    if all_are:
+        return models.read_rows(session, select(*columns).group_by(*columns[:2]))
+    of_pair = (team.c[name] == judged[name] for name in ("query_id", "doc_id"))
     counts = (
         select(func.count()).select_from(team).where(*of_pair).scalar_subquery(),
-        func.count(planned.assessor),
+        func.count(models.ASSIGNMENT_TABLE.c.assessor),
         func.count(judged.assessor.distinct()),
-        func.sum(case((is_plain, 1), else_=0)),
+        func.sum(case((_is_plain(), 1), else_=0)),
     )
-    statement = (
-        select(*pair, func.count(), func.min(judged.grade), func.max(judged.grade))
-        .join(models.ASSIGNMENT_TABLE, is_assigned, isouter=True)
-        .group_by(*pair)
-        .having(*(func.count() == count for count in counts))
-    )
+    statement = _by_pair(*columns).having(*(func.count() == count for count in counts))
     return models.read_rows(session, statement)
 
 
 def has_times(session: Session) -> bool:
-    """True if it is on record when any answer was given, or how long it took."""
+    """True if the time or the duration of any answer is on record."""
     tables = models.JUDGEMENT_TABLE, models.ADJUDICATION_TABLE, models.TRIAL_JUDGEMENT_TABLE
     timed = (select(rows.c.id).where(rows.c.judged_at.is_not(None) | rows.c.lead_time.is_not(None)) for rows in tables)
     return any(session.connection().execute(statement.limit(1)).first() for statement in timed)
 
 
 def has_displays(session: Session) -> bool:
-    """True if it is on record what any judgement was given by."""
+    """True if the display of any judgement is on record."""
     judged = models.JUDGEMENT_TABLE.c
-    given = select(judged.id).where(judged.shown_sha256.is_not(None))
-    return session.connection().execute(given.limit(1)).first() is not None
+    displayed = select(judged.id).where(judged.shown_sha256.is_not(None))
+    return session.connection().execute(displayed.limit(1)).first() is not None
 
 
 def sources_of_judgements(session: Session) -> set[str]:
@@ -742,7 +789,7 @@ def note_opinions(
 
 
 def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[ShownOpinion, ...]]:
-    """Opinions that each task shows, by adjudicator and pair."""
+    """Opinions shown by each task, by adjudicator and pair."""
     return {(shown.adjudicator, (shown.query_id, shown.doc_id)): shown.opinions for shown in _read(session, true())}
 
 

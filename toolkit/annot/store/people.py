@@ -122,6 +122,11 @@ def planned_pairs(session: Session) -> set[tuple[str, str]]:
     return {*models.read_rows(session, select(rows.query_id, rows.doc_id).distinct())}
 
 
+def planned_queries(session: Session) -> set[str]:
+    """Queries of the pairs of the plan."""
+    return {*session.connection().execute(select(models.ASSIGNMENT_TABLE.c.query_id).distinct()).scalars()}
+
+
 def count_by_assessor(session: Session) -> Counter[str]:
     """Number of assignments of each assessor in the plan."""
     assessor = models.ASSIGNMENT_TABLE.c.assessor
@@ -133,7 +138,7 @@ _key = attrgetter("query_id", "doc_id", "assessor", "occasion")
 
 
 def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> None:
-    """`leaving`: the assignments that do not come back."""
+    """leaving: the assignments that are removed for good."""
     models.refuse_in_use(
         session,
         {models.JUDGEMENT_TABLE: "judgement"},

@@ -239,7 +239,7 @@ def _answers_on_other_versions(
 
 
 def _ruling_on(text_id: str, sha256: str, since: str, rulings: Iterable[TextRuling]) -> str | None:
-    """The decision on this version. A text that was corrected, taken back and corrected once more is decided again."""
+    """Decision on this version. A text that was corrected, reverted and corrected again needs a new decision."""
     decisions = [
         ruling.ruling
         for ruling in rulings

@@ -424,12 +424,12 @@ class RecordedDisplays:
             and (self.project.round not in ("judge", "adjudicate") or plain["facet_help"] in definitions)
             and re.fullmatch(studio_tasks.place_pattern(words), plain["progress"]) is not None
             and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], words, headings=self.project.round == "substudy-full")
-            and {*re.findall(studio_tasks.GAVE, plain[TEXT_FIELD])} <= {studio_tasks.gave(_grades_in(extra))}
+            and {*re.findall(studio_tasks.GIVEN_GRADE, plain[TEXT_FIELD])} <= {studio_tasks.gave(_grades_in(extra))}
             and self._opinions_match(extra, question)
         )
 
     def _opinions_match(self, shown: Mapping[str, Any], question: PairKey) -> bool:
-        """True if the grades and comments in a task are on record, from one time or another."""
+        """True if the grades and comments in a task are on record, now or earlier."""
         by_person = self.opinions.get(question.pair, {})
         if self.project.round == "train-feedback":
             return (

@@ -11,7 +11,7 @@ import numpy as np
 from annot.base.errors import InputError
 from annot.base.libraries import evaluator_of
 from annot.base.names import OF_PAPERS, StudyVocabulary, counted, verb
-from annot.base.records import Ranking, grouped
+from annot.base.records import CHANCE, Ranking, grouped
 from annot.base.stats.arrays import Array
 from annot.base.stats.inference import Reach, interval_of_mean, jackknife_interval, leaving_out
 from annot.base.stats.values import Estimate, Interval, Undefined, rounding
@@ -261,7 +261,6 @@ def _named(query_ids: Sequence[str], then: str = "") -> str:
 Values = Mapping[str, Mapping[str, float]]
 """Value by query, then measure."""
 
-CHANCE = "chance"
 ONE_ASSESSOR = "one assessor"
 PRIMARY = {"csfcube": "NDCG%20", "trec": "nDCG"}
 """Measure on which runs are compared, by convention. It is one, named beforehand: each further one is another chance to

@@ -15,14 +15,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from annot.base.errors import InputError
 from annot.base.names import check_name, near
 from annot.base.plugins import PluginNames, parts
-from annot.base.records import Qrel, Query, grouped
+from annot.base.records import CHANCE, Qrel, Query, grouped
 from annot.base.stats.inference import tau_ap, tau_b_of_rows
 from annot.base.stats.values import Undefined, Value, rounding
 from annot.formats.input_files import in_words
 from annot.measuring.agreement.coefficients import value_of
 from annot.measuring.agreement.estimates import AgreementOfGradings, agreement_between, too_thin
 from annot.measuring.evaluation.comparisons import RunComparison
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns, RunMeasures
+from annot.measuring.evaluation.evaluated import TOGETHER, EvaluatedRuns, RunMeasures
 from annot.measuring.evaluation.measures import CONVENTIONS, knows
 
 # ----------------------------------------------------------------------------------------------------------------------

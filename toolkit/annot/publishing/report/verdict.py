@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from annot.base.records import CHANCE
 from annot.base.stats.values import Interval, Undefined
 from annot.measuring.assessor_effect import FINAL as FINAL_GRADES
 from annot.measuring.assessor_effect import FIRST, SECOND, AssessorEffect
 from annot.measuring.evaluation.comparisons import FEWEST_PAPERS, Verdict
-from annot.measuring.evaluation.evaluated import CHANCE, TOGETHER, EvaluatedRuns, RunMeasures
+from annot.measuring.evaluation.evaluated import TOGETHER, EvaluatedRuns, RunMeasures
 from annot.publishing.report.cells import DETECTABLE, MEASURE, TAU, Number
 
 TENTATIVE, RELIABLE = 0.667, 0.8
