@@ -358,6 +358,7 @@ class Left:
     """Pairs of a person who leaves, by their fate."""
 
     assessor: str
+    adjudicator: bool
     successor: str | None
     open: int
     """Pairs that the person had not answered."""
@@ -405,6 +406,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     kept = {assignment.pair_key for assignment in handed_on.plan if assignment.assessor == leaver}
     return Left(
         assessor=leaver,
+        adjudicator=everyone[leaver].adjudicator,
         successor=successor,
         open=len(handed_on.moved),
         kept=sum(pair_key.occasion == 1 for pair_key in kept),

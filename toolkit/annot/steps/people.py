@@ -111,7 +111,8 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
             notes = (*notes, f"{pseudonym} was an adjudicator until now; `{command}` makes them one again")
     if known is not None and known.left_on is not None:
         verb = "is back"
-        notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
+        command = "annot push adjudication" if adjudicator else "annot plan"
+        notes = (*notes, f"{pseudonym} gets new pairs with the next `{command}`")
     role = "adjudicator" if adjudicator else "assessor"
     return f"{pseudonym}: {role}, {verb}", notes
 
