@@ -598,7 +598,9 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
 
 
 def _cited(reference: Any) -> str:
-    """One cited work: `(kind, raw)`, or several of these if it has several ids."""
+    """One cited work: its id with its kind, `(kind, raw)`, or several of these if it has several ids."""
+    if isinstance(reference, str):
+        return reference
     if isinstance(reference[0], str):
         return typed(*reference) or ""
     return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in reference))))
@@ -641,6 +643,8 @@ def _doi(text: str) -> str | None:
 
 
 def _pmid(text: str) -> str | None:
+    if len(text) < 10 and text[0] != "0" and text.isascii() and text.isdecimal():
+        return text
     match = _PMID.fullmatch(text)
     return match and match.group(1)
 
