@@ -225,7 +225,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _beir_values(line: str) -> tuple[str, ...]:
-    """The values of BEIR's columns in a line of JSON, those that it has; a grade may be written as 1.0."""
+    """Values of the columns of BEIR that a line of JSON has; a grade may be written as 1.0."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -251,7 +251,7 @@ def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:
 
 
 def score_of(text: str, faults: Faults, *, line: int) -> float | None:
-    """The number that the text is; any other text, nan and infinity are a fault."""
+    """The text as a number; any other text, nan and infinity are faults."""
     try:
         value = float(text)
     except ValueError:

@@ -48,7 +48,7 @@ _MISSING = 100
 def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of the work, or of a record with its id that a person made.
 
-    Raises InputError for what is no work, or has an abstract that is none.
+    Raises InputError for a record that is not a work, or whose abstract cannot be read.
     """
     ids = record["ids"] if isinstance(record.get("ids"), dict) else {}
     work_id = record.get("id") or ids.get("openalex")
@@ -350,7 +350,7 @@ def cord19_paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _full_text_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The paragraphs of its abstract are those that say something."""
+    """Record of a full text, whose abstract has no empty paragraphs."""
     metadata, abstract = record.get("metadata"), record.get("abstract")
     paragraphs = [str(part.get("text") or "") for part in _objects(abstract)]
     return {
