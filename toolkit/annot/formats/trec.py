@@ -41,7 +41,10 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     """
     faults = Faults(name)
     rows = list(numbered(lines, faults))
-    scored, tag = ({}, None) if faults.found else _scores_by_query([text for _, text in rows])
+    scored: dict[str, dict[str, float]] = {}
+    tag: str | None = None
+    if len(rows) >= _MANY_LINES and not faults.found:
+        scored, tag = _scores_by_query([text for _, text in rows])
     # If something is wrong, each line is looked at.
     for number, (query_id, _, doc_id, _, score, found_tag) in run_columns(() if scored else rows, faults):
         tag = found_tag if tag is None else tag
@@ -55,6 +58,10 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {query_id: in_order(documents.items()) for query_id, documents in scored.items()}
     return tag or "", rankings
+
+
+_MANY_LINES = 20_000
+"""Number of lines from which on it pays to import Arrow."""
 
 
 def _scores_by_query(lines: Sequence[str]) -> tuple[dict[str, dict[str, float]], str | None]:
