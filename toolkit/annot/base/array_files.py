@@ -151,7 +151,7 @@ def written_whole(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_for(folder: Path) -> Iterator[Path]:
-    """A folder next to `folder` for what is needed to make it, which is removed at the end."""
+    """Temporary folder next to `folder`, which is removed at the end."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_prefix(folder)) as scratch:
         yield Path(scratch)

@@ -139,7 +139,7 @@ class Faults:
 
 @contextmanager
 def gathered(errors: list[InputError]) -> Iterator[None]:
-    """Keep an InputError in `errors` instead of raising it, so that the next check is made, too."""
+    """Keep an InputError in `errors` instead of raising it, so that the next check runs."""
     try:
         yield
     except InputError as error:
@@ -147,7 +147,7 @@ def gathered(errors: list[InputError]) -> Iterator[None]:
 
 
 def raise_together(errors: Sequence[InputError], *, name: str) -> None:
-    """Raise InputError with the faults and hints of all, if there are any. name: what messages call the input."""
+    """Raise InputError with the faults and hints of all, if there are any. name: of the input, in messages."""
     if len(errors) == 1:
         raise errors[0]
     if errors:

@@ -207,7 +207,7 @@ def _pool(processes: int) -> ProcessPoolExecutor:
 
 
 def _submitted(pool: ProcessPoolExecutor, pickled: bytes, shard: Any) -> Future[Any]:
-    """Future of the shard; in a pool that broke a moment ago it is lost, too."""
+    """Future of the shard; it counts as lost if the pool has just broken."""
     # The first call starts the workers, and they inherit the mask: an interruption is for this process alone.
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

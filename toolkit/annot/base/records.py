@@ -496,7 +496,7 @@ def single_precision(scores: Iterable[float]) -> list[float]:
 
 
 def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
-    """Order the documents as trec_eval orders those of a run file, whatever ranks it has.
+    """Order the documents as trec_eval does, which ignores the ranks in a run file.
 
     Scores tie if they are equal in single precision; ties go by `doc_id` descending (`form_res_rels.c`).
     """

@@ -144,7 +144,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
 
 
 def css_text(text: str) -> Markup:
-    """`text` between the quotation marks of a style sheet that is in XML: what ends or opens something is escaped.
+    """`text` for a quoted string of a style sheet in XML, with delimiters escaped.
 
     >>> print(css_text('a "b" & c'))
     a \\000022b\\000022 \\000026 c

@@ -420,7 +420,7 @@ def command(
 
 
 def _annotations(function: Function) -> Iterator[Any]:
-    """Annotations of the parameters of a function, besides their types."""
+    """Annotations of a function's parameters, without their types."""
     for parameter in inspect.signature(function).parameters.values():
         yield from getattr(parameter.annotation, "__metadata__", ())
 

@@ -132,7 +132,7 @@ class Rejects:
                 self._raise(many, f"too many records cannot be read: {', '.join(shares)}", hint=hint)
 
     def write(self, path: Path) -> str | None:
-        """Write them to `path`, with their file and place in it, and return its name; None if there is none."""
+        """Write the records to `path`, with their file and place, and return its name; None without records."""
         if not self._files:
             return None
         scratch = self._files[0][0].with_suffix(".all")
@@ -505,7 +505,7 @@ class LotRead:
         retracted: list[str],
         corrections: list[Any],
     ) -> Path | None:
-        """Count the papers, and leave those to keep in the file; its path, None if it has none.
+        """Count the papers, and remove those not to keep from the file; returns its path, None if it is empty.
 
         retracted: takes the ids of retracted papers that are kept. corrections: takes a table of the papers that
         replace one of the corpus.

@@ -87,7 +87,7 @@ def marks_of(
 ) -> Marks:
     """The marks of papers; without settings, none of them has a reason against it.
 
-    ids_of: of each paper, None if none is a library's. works: tell the papers by their works, too.
+    ids_of: of each paper, None if none is a library's. works: recognise papers by their works, too.
     """
     papers = list(papers)
     known_by: Sequence[Ids] = [None] * len(papers) if ids_of is None else ids_of
@@ -183,7 +183,7 @@ class Tally:
         self._works.add(works[valid], numbers(places.drop_null()).astype(np.uint64))
 
     def owners(self, works: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The places of the kept papers that these are records of; -1 if there is none."""
+        """Places of the kept papers to which these records belong; -1 for a new paper."""
         known_works, place = (array.reshape(works.shape) for array in self._works.find(works.ravel()))
         first = known_works.argmax(axis=1)[:, None]
         return np.where(known_works.any(axis=1), np.take_along_axis(place, first, 1)[:, 0].astype(np.int64), -1)

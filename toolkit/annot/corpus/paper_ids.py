@@ -209,7 +209,7 @@ def _notes_without_corpus(rows: RowsByFile) -> Iterator[str]:
 
 
 def _likely_causes(names: Iterable[str], corpus: Path | None) -> dict[str, str]:
-    """The likely cause why each id is unknown, to be put behind it; empty if there is none."""
+    """The likely reason why each id is unknown, to print after it; empty without one."""
     known = PapersById(corpus) if corpus else None
     ids: list[str] = known.own.to_pylist() if known else []
     spellings = {short: name for name in ids if name.startswith("0") and (short := name.lstrip("0")).isdecimal()}
@@ -280,7 +280,7 @@ class RowWriter(ExitStack):
 
 
 def know_ids(tally: Tally, corpus: Path) -> None:
-    """Give the tally the other ids of the papers of the corpus, which it remembers."""
+    """Add the other ids of the corpus's papers to the tally."""
     for path in citations.id_files(corpus):
         table = citations.read_ids(path)
         tally.know(table["paper_id"], hashes_of(table["id"].to_pylist()))

@@ -409,7 +409,7 @@ class CleanedPaper(NamedTuple):
 
     @property
     def other_number(self) -> bool:
-        """True if the abstract came as sentences and now has another number of them."""
+        """True if the abstract came as sentences and their number has changed."""
         abstract = self.before.get("abstract", "")
         return not isinstance(abstract, str) and len(abstract) != len(self.after["abstract"])
 
@@ -598,14 +598,16 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
 
 
 def _cited(reference: Any) -> str:
-    """One cited work: `(kind, raw)`, or several of these if it has several ids."""
+    """One cited work: its id with its kind, `(kind, raw)`, or several of these if it has several ids."""
+    if isinstance(reference, str):
+        return reference
     if isinstance(reference[0], str):
         return typed(*reference) or ""
     return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in reference))))
 
 
 def typed(kind: IdKind, raw: object) -> str | None:
-    """An id with its kind; None if it is none of the kind.
+    """An id with its kind; None if it is not of the kind.
 
     >>> typed("doi", "https://doi.org/10.1145/3397271.3401075."), typed("pmid", "PMC123")
     ('doi:10.1145/3397271.3401075', None)
@@ -615,7 +617,7 @@ def typed(kind: IdKind, raw: object) -> str | None:
 
 
 def normalised_id(kind: IdKind, raw: object) -> str | None:
-    """The form of the id that is the same for all its spellings; None if it is none of the kind."""
+    """The normal form of the id, the same for all spellings; None if it is not of the kind."""
     if raw is None or isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
     text = str(raw).strip()
@@ -641,6 +643,8 @@ def _doi(text: str) -> str | None:
 
 
 def _pmid(text: str) -> str | None:
+    if len(text) < 10 and text[0] != "0" and text.isascii() and text.isdecimal():
+        return text
     match = _PMID.fullmatch(text)
     return match and match.group(1)
 

@@ -434,7 +434,7 @@ def write_decisions(
 ) -> str:
     """Outcome of each pair, a line each, in the form of `decided`.
 
-    comments: what the adjudicator wrote of a pair besides the reason, by (query_id, doc_id).
+    comments: of the adjudicator on a pair, in addition to the reason, by (query_id, doc_id).
     """
     return _lines(
         record | {"comment": comments.get((record["query_id"], record["doc_id"]))}

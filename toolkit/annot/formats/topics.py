@@ -70,7 +70,7 @@ class TopicFile:
 
 
 def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicFile:
-    """The topics that the records are. Raises InputError with every fault, those that reading the records found too."""
+    """Topics from the records. Raises InputError with every fault, including those found while reading."""
     read = list(records)
     named = dict.fromkeys(name for record in read for name, value in record.values.items() if value not in (None, ""))
     fields = _fields(named, dict.fromkeys(name for record in read for name in record.more))

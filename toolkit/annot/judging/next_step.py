@@ -117,7 +117,7 @@ class Facts(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A line of the way. Its texts are filled in from the facts."""
+    """A rule for the next step, whose texts are filled in from the facts."""
 
     when: Callable[[Facts], object]
     command: str

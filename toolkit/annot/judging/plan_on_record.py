@@ -55,7 +55,7 @@ def record_plan(
     dropped: Collection[tuple[str, str]] = (),
     per_pair: int | None = None,
 ) -> str:
-    """Make these assignments the plan in the database; its hash.
+    """Make these assignments the plan in the database; returns its hash.
 
     handed_on: as for `people.replace_plan`; their pairs that no person has now are still to be judged, except those
     `dropped`. per_pair: number of judgements for each pair; None takes the number on record.
@@ -375,7 +375,7 @@ def _refuse_unnamed(session: Session, rows: ByColumn, persons: Mapping[str, Asse
 
 
 def _is_unnamed(row: Mapping[str, Any]) -> bool:
-    """True for a line of qrels: it has a grade alone."""
+    """True for a line of qrels, which has nothing but a grade."""
     return row.keys() == {"grade"}
 
 

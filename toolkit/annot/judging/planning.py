@@ -445,7 +445,7 @@ def _faults_of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, 
 
 
 def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
-    """Number of query papers of which each assessor has a pair that another person has too."""
+    """Number of query papers that each assessor shares with another person."""
     members: dict[tuple[str, str], set[str]] = {}
     for assignment in plan:
         members.setdefault(assignment.pair, set()).add(assignment.assessor)

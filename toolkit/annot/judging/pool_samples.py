@@ -26,7 +26,7 @@ def documents_to_plan(
     queries: Iterable[str],
     current: Iterable[Assignment],
 ) -> dict[str, tuple[str, ...]]:
-    """The documents in the pool of each query to plan; queries that are planned stay so. Without names, of all."""
+    """Documents in the pool of each query to plan: planned queries and those named, or all without names."""
     chosen = {known_query(known, name).query_id for name in queries} or set(known)
     chosen |= {assignment.query_id for assignment in current}
     without_pool = sorted(name for name in chosen if name not in documents)

@@ -260,7 +260,7 @@ class PersonByDay:
 
 @dataclass(frozen=True, slots=True)
 class ByDay:
-    """Answers of everyone on the last days."""
+    """Everyone's answers on recent days."""
 
     days: tuple[date, ...]
     """The oldest first; the last is today."""

@@ -351,8 +351,8 @@ class Stage:
         to_settle: dict[str, int] = {}
         unsent, stale = 0, 0
         shows = last_opinions(self.session) if noted else {}
-        judgements = {dispute[0].pair: dispute for dispute in self.outcome.disputed}
-        for pair in self.outcome.open:
+        judgements = {dispute[0].pair: dispute for dispute in self.outcome.disputed} if holders else {}
+        for pair in self.outcome.open if self.adjudicators else ():
             if pair in self.waiting:
                 continue
             question = PairKey(*pair, 1 + self.outcome.reopened.get(pair, 0))

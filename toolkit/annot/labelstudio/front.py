@@ -231,7 +231,7 @@ LEAST_LEFT = 1 / 6
 def seen_from_outside(
     folder: Path, front: Front, strangers: Mapping[str | None, Sequence[tuple[str, str]]]
 ) -> Iterator[tuple[str, str]]:
-    """Problems of the servers as people elsewhere meet them, each with its remedy.
+    """Problems of the servers for people elsewhere, each with its remedy.
 
     strangers: for each person with a server, addresses and passwords of others, which are tried there.
     """

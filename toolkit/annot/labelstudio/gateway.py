@@ -261,7 +261,7 @@ class Gateway(Door):
             return integer(annotation.id)
 
     def predictions(self, project_id: int) -> tuple[Prediction, ...]:
-        """Everything that is filled in on the tasks of the project, whoever filled it in; all in one answer."""
+        """All predictions on the tasks of the project, from any source, by one request."""
         with self._asking(f"reading what is filled in on the tasks of project {project_id}"):
             listed = self._client.predictions.list(project=project_id, request_options=READ)
             return tuple(Prediction(row.task, row.model_version, row.score, tuple(row.result)) for row in listed)
@@ -443,7 +443,7 @@ def _delete_all_but(
 def _delete_forgotten(
     server: Gateway, project_id: int, present: Sequence[StudioTask], answered: Mapping[str, str]
 ) -> list[StudioTask]:
-    """Delete the unanswered tasks that are older than their answer on record; those that are gone then."""
+    """Delete the unanswered tasks that are older than their answer on record; returns the deleted ones."""
     older = [
         task for task in present if not task.annotations and (task.updated_at or "~") < answered.get(task.key or "", "")
     ]
@@ -535,7 +535,7 @@ def _send_all(
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:
-    """Send one batch; the tasks that the server answers with.
+    """Send one batch; returns the tasks in the server's answer.
 
     If the answer is lost, look for the tasks before sending again those that are not there.
     """

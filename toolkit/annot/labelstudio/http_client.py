@@ -324,7 +324,7 @@ class Door:
             return str(self._client.versions.get(request_options=READ).model_dump()["release"])
 
     def identity(self) -> str:
-        """Identity of this server's data, whatever its address: its organisation and the moment when that was made."""
+        """Identity of this server's data, independent of its address: its organisation and when that was made."""
         with self._asking("asking which server this is"):
             active = self._client.users.whoami(request_options=READ).active_organization
             created = {group.id: group.created_at for group in self._client.organizations.list(request_options=READ)}

@@ -459,7 +459,7 @@ def written_on(task: Payload) -> Iterator[str]:
 
 
 def is_prediction_of_ours(prediction: Prediction, *, screen: Screen, labels: Sequence[str]) -> bool:
-    """True if only labels of sentences are filled in on a task, and for an adjudicator that a reason is needed: no
+    """True if a prediction has labels of sentences only, and for an adjudicator the mark that a reason is needed: no
     grade, score or other words."""
     if prediction.model_version != LABELS_FROM or prediction.score is not None:
         return False

@@ -234,7 +234,7 @@ def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
 
 
 def changed_documents(old: Pool | None, new: Pool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Documents that the new pool has and the old one has not, and those that it has no longer."""
+    """Documents that the new pool added to the old one, and those that it dropped."""
     before = dict.fromkeys(entry.doc_id for entry in old.entries) if old else {}
     after = dict.fromkeys(entry.doc_id for entry in new.entries)
     added = tuple(doc_id for doc_id in after if doc_id not in before)

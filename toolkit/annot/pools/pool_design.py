@@ -25,7 +25,7 @@ from annot.study.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class PoolDesign:
-    """Design that a pool follows from, besides the rankings."""
+    """Design of a pool: all that it follows from but the rankings."""
 
     mode: str
     per_method: int

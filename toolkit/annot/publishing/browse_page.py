@@ -81,7 +81,7 @@ def with_links(content: bytes, name: str, files: Collection[str], *, above: str 
 
 
 def pages_in(folder: Path) -> set[str]:
-    """The pages in the folder, spelled as they are there."""
+    """The pages in the folder, spelled as on the disk."""
     return {path.name for path in folder.glob("*") if path.is_file()} & PAGES.keys()
 
 

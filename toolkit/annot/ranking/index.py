@@ -311,7 +311,7 @@ def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
 
 
 def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
-    """The folders of those that are not there, by the number of the shard."""
+    """Folders of the missing averages, by the number of the shard."""
     return nested(
         (number, variant, folder)
         for number, name in enumerate(shards_of(places) or ())

@@ -182,7 +182,7 @@ HINT = "import it again with `annot pool import`"
 
 
 def topics_of_papers(topics: Collection[str], queries: Sequence[Query]) -> dict[str, list[str]]:
-    """The topics of a run that are each query paper: its id, or a query of it. Others are left out."""
+    """The topics of a run by query paper, whose id or query they are. Others are left out."""
     paper_of = {query.topic_id: query.topic_id for query in queries}
     paper_of |= {query.query_id: query.topic_id for query in queries}
     return grouped((paper_of[topic], topic) for topic in sorted(paper_of.keys() & topics))

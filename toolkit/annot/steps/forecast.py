@@ -647,7 +647,7 @@ def _pilot(study: _Study, convention: str) -> tuple[sample.JudgedQueries, sample
 
 
 def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
-    """Grades by query and document, of the queries whose pairs to judge have all ended."""
+    """Grades by query and document, for the queries whose pairs are all closed."""
     drawn, outcome = study.snapshot.sample, study.snapshot.outcome
     grade_of = nested((qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in outcome.qrels)
     for query_id, doc_id in outcome.unjudgeable:

@@ -297,7 +297,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """Facts about a server."""
+    """State of a server, as the letters need it."""
 
     url: str
     accounts: frozenset[str]

@@ -435,7 +435,7 @@ def _write(ws: Workspace, drawn: _Drawn, *, whole: bool, grow: bool, backup: str
     """Write the pools, and the rankings and admissions that they follow from; the same command finishes what one that
     was interrupted has left.
 
-    whole: other pools leave. backup: reason of a backup to make first. Raises InputError if pairs would be added to a
+    whole: remove other pools. backup: reason of a backup to make first. Raises InputError if pairs would be added to a
     study under way without `grow`, and if pairs that were sent or judged would leave.
     """
     lines, facts = frozen_rankings.lines_of(drawn.rankings), drawn.facts
@@ -563,7 +563,7 @@ def top_up(
     dry_run: bool,
     advance: Advance,
 ) -> drawn_pools.PoolGrowth:
-    """Add the papers that pools lack of the first `depth` of a method that did not draw them, as one version.
+    """Add the first `depth` papers of a method that did not draw the pools, as one version; those in a pool stay.
 
     method: built in or imported; file: its run, which is imported first. depth: None takes the number of papers that
     each method brought when the pool was drawn. only: queries or topics; without any, all pools.

@@ -52,7 +52,7 @@ class FolderAtUrl:
 
 
 def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
-    """Put the files there that are not; the URL of each. files: the SHA-256 by path.
+    """Put missing files at the URL, and return the URL of each file. files: the SHA-256 by path.
 
     Raises InputError if that cannot be done, or a file has another hash.
     """

@@ -170,7 +170,7 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def unpack(path: Path, folder: Path) -> BackupManifest:
-    """Unpack the archive into `folder`, held against its manifest.
+    """Unpack the archive into `folder`, and check it against its manifest.
 
     Raises InputError with everything that is wrong, and StoreError for a backup of a later version.
     """

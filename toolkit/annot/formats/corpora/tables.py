@@ -390,7 +390,7 @@ class _Lines:
         return line
 
     def ahead(self, count: int) -> list[str]:
-        """The first lines, this many or fewer if they are long. They are not taken."""
+        """The first lines, this many or fewer if they are long. They stay to be read."""
         while len(self._back) < count and sum(map(len, self._back)) < LONGEST_LINE:
             if not (line := self._text.readline()):
                 break

@@ -107,7 +107,7 @@ def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
 def of_accounts(
     person: str, accounts: Mapping[str, int], *, allowed: Collection[int], people: Mapping[str, str]
 ) -> Iterator[AuditFinding]:
-    """Accounts on a person's own server besides those of that person and the lead.
+    """Accounts on a person's own server that belong to neither that person nor the lead.
 
     accounts: the server's id of each account, by address. allowed: ids that may be there. people: person of an address.
     """
@@ -121,7 +121,7 @@ def of_accounts(
 
 
 def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
-    """Projects of others on a person's own server. markers: those of all projects of this program there."""
+    """Projects of others on a person's own server. markers: of all projects of this program on it."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
         finding = f"{counted(count, 'project')} of {name} {KINDS['strange project'].what}"

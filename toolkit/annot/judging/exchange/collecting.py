@@ -628,7 +628,7 @@ class Round(ABC):
         """Store the answers of one project as records; the row of the project, with notes and lost answers."""
 
     def after_pull(self, ws: Workspace) -> tuple[Sequence[str], int | None]:
-        """Put on record whatever follows from the answers; returns notes, and the number of answers still to come.
+        """Put the consequences of the answers on record; returns notes, and the number of answers still to come.
 
         The number is None if the study does not wait for any.
         """

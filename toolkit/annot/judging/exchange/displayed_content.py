@@ -429,7 +429,7 @@ class RecordedDisplays:
         )
 
     def _opinions_match(self, shown: Mapping[str, Any], question: PairKey) -> bool:
-        """True if the grades and comments in a task are on record, from one time or another."""
+        """True if the grades and comments in a task are on record, now or earlier."""
         by_person = self.opinions.get(question.pair, {})
         if self.project.round == "train-feedback":
             return (

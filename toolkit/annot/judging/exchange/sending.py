@@ -266,7 +266,7 @@ def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
 def _opinions_on_server(
     outgoing: OutgoingProject, listed: Sequence[StudioTask], ids: Mapping[PairKey, int]
 ) -> dict[PairKey, Sequence[Judgement]]:
-    """The opinions that are on the server now: a task that was answered keeps those that it had."""
+    """Opinions on the server after a push: an answered task keeps its earlier ones."""
     shown_before = {task.task_id: opinions_in(task.data) for task in listed}
     return {
         question: outgoing.opinions[question]

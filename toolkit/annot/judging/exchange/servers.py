@@ -154,7 +154,7 @@ class Place:
 
 
 class Unreachable(NamedTuple):
-    """A person whose server could not be reached, or not to the end."""
+    """A person whose server could not be reached, or failed before the end."""
 
     assessor: str
     why: str

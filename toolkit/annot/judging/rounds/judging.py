@@ -132,7 +132,7 @@ class JudgingRound(Round):
         )
 
     def after_pull(self, ws: Workspace) -> tuple[list[str], int]:
-        """Write `exports/judgements.jsonl`, and put on record how people did on hidden gold."""
+        """Write `exports/judgements.jsonl`, and record each person's results on hidden gold."""
         with ws.writing() as session:
             outcome = outcomes.outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):

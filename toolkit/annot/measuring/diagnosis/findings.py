@@ -662,7 +662,7 @@ def _finding(tests: _Tests, question: int, assessor: int, p_value: float, level:
 
 
 def _uninformative_assessors(compared: panels.SharedPairs, level: float) -> list[AssessorFinding]:
-    """Findings about assessors who give one grade whatever the pair is."""
+    """Findings about assessors who give the same grade to every pair."""
     panel = compared.panel
     m, g = len(panel.assessors), len(panel.scale)
     counts = np.bincount(compared.who * g + compared.grade, minlength=m * g).reshape(m, g)

@@ -162,7 +162,7 @@ def set_speed(seconds: float, name: str) -> Speed:
 def hours_for(
     speed: Speed | Undefined, left: Mapping[str, float], rules: Rules, *, noun: str = "judgement"
 ) -> Estimate:
-    """Hours for this many pairs by assessor. noun: of what has a time."""
+    """Hours for this many pairs by assessor. noun: of the thing that is timed."""
     if not any(left.values()):
         return Estimate(0.0, Interval(0.0, 0.0, rules.level, "prediction"))
     if isinstance(speed, Undefined):

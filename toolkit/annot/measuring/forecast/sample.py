@@ -258,7 +258,7 @@ def certainty(
 
 
 def unknown(reason: Undefined) -> Certainty:
-    """Certainty of which nothing is known, for this reason."""
+    """Unknown certainty, for this reason."""
     none = Estimate(reason, reason)
     return Certainty(none, none, None, reason, None)
 

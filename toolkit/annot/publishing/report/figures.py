@@ -195,7 +195,7 @@ def before_and_after(
     unit: str,
     query: str,
 ) -> Drawing:
-    """A panel a group; in each, its queries from the lowest to the highest, before and after joined by a line.
+    """A panel for each group, with its queries in ascending order; a line joins before and after.
 
     points: by group (query, before, after). query: the name of one in this study.
     """

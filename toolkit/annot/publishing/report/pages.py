@@ -233,7 +233,7 @@ def report_files(study: Study) -> dict[str, str]:
 
 
 def _chain(snapshot: Snapshot, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The hash of every file of the chain, as it will be; of one version of the corpus, those that it has alone."""
+    """Hash of every file of the chain when it is written; for a version of the corpus, only its own files."""
     of_version = (QRELS, *CHAIN[-3:])
     for name in of_version if snapshot.version else CHAIN:
         path = snapshot.qrels_file if name == QRELS else snapshot.ws.root / name

@@ -94,7 +94,7 @@ def with_judged_sentences(queries: Iterable[Query], judged: Mapping[str, JudgedV
 def version_records(
     study: Snapshot, judged: Mapping[str, JudgedVersion], *, others: Collection[str], with_text: bool
 ) -> list[dict[str, Any]]:
-    """Every version of the corrected papers that people judged, as the file of versions has it.
+    """Every version of the corrected papers that people judged, as in the file of versions.
 
     others: SHA-256 of further texts, whose versions are included.
     """

@@ -260,7 +260,7 @@ def reading_of(folder: Path) -> PaperReading:
 
 
 def metric_of(folder: Path, reading: PaperReading) -> Metric:
-    """Metric of the vectors: distance, as SPECTER's, or the one that the sentence-transformers model names."""
+    """Metric of the vectors: the one named by a sentence-transformers model, else distance, as for SPECTER."""
     if reading == "document":
         return "l2"
     path = folder / SETTINGS

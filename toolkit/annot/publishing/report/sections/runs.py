@@ -190,7 +190,7 @@ def compared(evaluated: EvaluatedRuns) -> Iterator[Table]:
 
 
 def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
-    """A row a run, best first, with letters of those that it beats on each facet; chance and one assessor last."""
+    """A row for each run, best first, with letters for the runs that it beats; chance and one assessor last."""
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
