@@ -28,6 +28,7 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (NEW._replace(papers=True, faceted=False), "annot query add --file FILE", "you"),
         (NEW._replace(papers=True, sheet=True), "annot query choose NUMBER", "you"),
         (QUERIED, "annot pool", "you"),
+        (QUERIED._replace(pooled=3, unfound="T1"), "annot query remove T1", "you"),
         (QUERIED._replace(pooled=4, redraw=True), "annot pool --redraw", "you"),
         # Whoever adds people and draws the plan is not asked for the guidelines each time, only before they go out.
         (QUERIED._replace(pooled=4, unread=True, seats=2), "annot assessor add NAME --account EMAIL", "you"),
@@ -124,7 +125,7 @@ def drawn(chance: random.Random) -> Facts:
             return chance.choice(((), (), ("a1",), ("a1", "a2")))
         if isinstance(usual, frozenset):
             return frozenset(product for product in sorted(PRODUCTS) if chance.random() < 0.5)
-        if name in ("changed", "refused", "unlabelled", "serverless", "to_pool"):
+        if name in ("changed", "refused", "unlabelled", "serverless", "to_pool", "unfound"):
             return chance.choice(("", "", "it has changed"))
         return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
 

@@ -26,6 +26,8 @@ class Facts(NamedTuple):
     queries: int = 0
     pooled: int = 0
     """Queries that have a pool."""
+    unfound: str = ""
+    """First query whose pool was drawn and has no document; empty if there is none."""
     to_pool: str = ""
     """Version of the corpus whose new documents pools lack; empty if they have them."""
     redraw: bool = False
@@ -154,6 +156,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(lambda f: not f.queries, "annot query choose NUMBER", "rate the papers in queries.csv first"),
     # Pools, people, and the plan.
+    Rule(
+        lambda f: f.unfound and not f.elsewhere,
+        "annot query remove {unfound}",
+        "no method found a document for it; you can add it again in other words",
+    ),
     Rule(
         lambda f: f.papers and not f.elsewhere and f.pooled < f.queries, "annot pool{grow}", "{unpooled} without a pool"
     ),

@@ -33,7 +33,8 @@ def documents_to_plan(
     if not known:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     if without_pool:
-        raise MissingInput(f"no pool for {', '.join(without_pool)}", hint="draw the pools with `annot pool`")
+        hint = "draw the pools with `annot pool`; `annot query remove` takes out one for which no document is found"
+        raise MissingInput(f"no pool for {', '.join(without_pool)}", hint=hint)
     return {name: documents[name] for name in sorted(chosen)}
 
 

@@ -215,6 +215,7 @@ class Stage:
             query=self.ws.vocabulary.query,
             queries=len(self.queries),
             pooled=len(self.pooled),
+            unfound=self._unfound(self.pooled | planned),
             to_pool=self._version_to_pool(),
             seats=missing_people if judged_here and not planned else 0,
             planned=self.pairs,
@@ -224,6 +225,12 @@ class Stage:
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(self.pooled - planned),
         )
+
+    def _unfound(self, others: Set[str]) -> str:
+        """First query, without the others, whose pool was drawn and has no document."""
+        without = [query for query in self.queries if query.query_id not in others]
+        drawn = pools.read_rankings_sha256(self.session) if without else {}
+        return next((query.query_id for query in without if query.topic_id in drawn), "")
 
     def _unlabelled(self) -> str:
         if not self.labelled:
