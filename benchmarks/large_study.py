@@ -5,7 +5,8 @@
 Makes a table of judgements (225 topics, 74,925 pairs, 149,850 judgements of 12 people), qrels of the same pairs and
 runs 1,000 deep over a corpus of 1,400 made-up abstracts, and imports them into studies in FOLDER. Prints for each
 command processor seconds (user and system), the peak of memory in MB, and what it wrote: bytes of the database for each
-judgement, or the size of a page. A second call with the same FOLDER makes nothing again. `--only` times some commands.
+judgement, or the size of a page. A second call with the same FOLDER makes nothing again. `--only` times some commands;
+name those that they need, too, if they were not run before: `--runs 20 --only import qrels evaluate`.
 """
 
 import json

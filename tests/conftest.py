@@ -33,7 +33,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("annot")
 # The same of a server: that it is waited for would stand among the words that tests compare.
-door.SAID_AFTER = 3600.0
+door.WARN_AFTER = 3600.0
 # The client waits a second and then two before it asks a server again that is not there.
 http_client.INITIAL_RETRY_DELAY_SECONDS = 0.01
 # A command's process compiles each statement once; tests open hundreds of studies in one process.

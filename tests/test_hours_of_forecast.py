@@ -9,10 +9,10 @@ import pytest
 from annot.base.records import Judgement
 from annot.base.stats.values import Estimate, Finish, Interval, Undefined
 from annot.measuring.forecast.hours import (
+    DECIDERS,
     NO_TIMES,
     NOT_KNOWN,
     SET,
-    WHO,
     End,
     Rules,
     Speed,
@@ -175,27 +175,27 @@ def test_costs_are_hours_at_their_rate() -> None:
 
 
 def test_disputes_cost_what_is_set_or_what_was_learnt() -> None:
-    assert known(settling_of([], seconds=90.0, fence=3.0)).hours({WHO: 80}) == pytest.approx(2.0)
+    assert known(settling_of([], seconds=90.0, fence=3.0)).hours({DECIDERS: 80}) == pytest.approx(2.0)
     assert settling_of([judged("q", 1, None)], seconds=None, fence=3.0) is NOT_KNOWN
     learnt = known(settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0))
-    assert learnt.means == {WHO: pytest.approx(37.5)}
-    assert learnt.hours({WHO: 96}) == pytest.approx(1.0)
+    assert learnt.means == {DECIDERS: pytest.approx(37.5)}
+    assert learnt.hours({DECIDERS: 96}) == pytest.approx(1.0)
 
 
 def settled(rate: Speed | Undefined, n: int) -> Estimate:
-    return hours_for(rate, {WHO: n}, RULES, noun="settled dispute")
+    return hours_for(rate, {DECIDERS: n}, RULES, noun="settled dispute")
 
 
 def test_hours_of_disputes_have_an_interval_where_their_times_were_measured() -> None:
     learnt = known(settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0))
     none = settled(NOT_KNOWN, 0)
     assert none == Estimate(0.0, Interval(0.0, 0.0, 0.9, "prediction"))
-    assert settled(set_speed(90.0, WHO), 0) == none
-    assert settled(set_speed(90.0, WHO), 1) == Estimate(pytest.approx(1 / 40), SET)
-    assert settled(set_speed(90.0, WHO), 80) == Estimate(pytest.approx(2.0), SET)
+    assert settled(set_speed(90.0, DECIDERS), 0) == none
+    assert settled(set_speed(90.0, DECIDERS), 1) == Estimate(pytest.approx(1 / 40), SET)
+    assert settled(set_speed(90.0, DECIDERS), 80) == Estimate(pytest.approx(2.0), SET)
     assert settled(NOT_KNOWN, 2) == Estimate(NOT_KNOWN, NOT_KNOWN)
     found = settled(learnt, 96)
-    half = 2.353 * math.sqrt(learnt.known[WHO] + learnt.per_pair / 96)
+    half = 2.353 * math.sqrt(learnt.known[DECIDERS] + learnt.per_pair / 96)
     assert isinstance(found.interval, Interval)
     assert math.log(found.interval.high) == pytest.approx(half, rel=0.12)
     few = known(settling_of(queries((36.0,), 3, "j1"), seconds=None, fence=9.0))
@@ -204,14 +204,14 @@ def test_hours_of_disputes_have_an_interval_where_their_times_were_measured() ->
 
 def test_draws_of_disputes_follow_how_many_there_will_be() -> None:
     def drawn(rate: Speed, numbers: list[float]) -> Any:
-        return drawn_hours(rate, {WHO: np.array(numbers)}, RULES, noun="settled dispute")
+        return drawn_hours(rate, {DECIDERS: np.array(numbers)}, RULES, noun="settled dispute")
 
-    assert drawn(set_speed(90.0, WHO), [0.0, 40.0]) == pytest.approx([0, 1])
+    assert drawn(set_speed(90.0, DECIDERS), [0.0, 40.0]) == pytest.approx([0, 1])
     learnt = known(settling_of(queries(UNIT_MEANS, 5, "j1"), seconds=None, fence=9.0))
     draws = drawn(learnt, [0.0, 1.0, 96.0] * 9000).reshape(-1, 3)
     assert not draws[:, 0].any()
     spread = np.median(np.abs(np.log(draws[:, 1:] / (np.array([1, 96]) * 37.5 / 3600))), axis=0)
-    of_one, of_many = (math.sqrt(learnt.known[WHO] + learnt.per_pair / n) for n in (1, 96))
+    of_one, of_many = (math.sqrt(learnt.known[DECIDERS] + learnt.per_pair / n) for n in (1, 96))
     assert spread[0] / spread[1] == pytest.approx(of_one / of_many, rel=0.05)
 
 

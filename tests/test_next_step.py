@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from annot.judging.next_step import WAY, Facts, Rule, next_step, rule_of
+from annot.judging.next_step import RULES, Facts, Rule, next_step, rule_of
 
 PEOPLE = {"a1": 20, "a2": 18}
 NEW = Facts()
@@ -28,6 +28,7 @@ UNMEASURED = JUDGED._replace(old=PRODUCTS)
         (NEW._replace(papers=True, faceted=False), "annot query add --file FILE", "you"),
         (NEW._replace(papers=True, sheet=True), "annot query choose NUMBER", "you"),
         (QUERIED, "annot pool", "you"),
+        (QUERIED._replace(pooled=3, unfound="T1"), "annot query remove T1", "you"),
         (QUERIED._replace(pooled=4, redraw=True), "annot pool --redraw", "you"),
         # Whoever adds people and draws the plan is not asked for the guidelines each time, only before they go out.
         (QUERIED._replace(pooled=4, unread=True, seats=2), "annot assessor add NAME --account EMAIL", "you"),
@@ -124,7 +125,7 @@ def drawn(chance: random.Random) -> Facts:
             return chance.choice(((), (), ("a1",), ("a1", "a2")))
         if isinstance(usual, frozenset):
             return frozenset(product for product in sorted(PRODUCTS) if chance.random() < 0.5)
-        if name in ("changed", "refused", "unlabelled", "serverless", "to_pool"):
+        if name in ("changed", "refused", "unlabelled", "serverless", "to_pool", "unfound"):
             return chance.choice(("", "", "it has changed"))
         return usual if isinstance(usual, str) else chance.choice(({}, {}, PEOPLE))
 
@@ -150,13 +151,13 @@ def test_no_command_is_named_that_changes_nothing_and_every_way_ends() -> None:
     seen = set()
     for _ in range(300):
         facts = drawn(chance)
-        for _ in range(2 * len(WAY)):
+        for _ in range(2 * len(RULES)):
             rule = rule_of(facts)
-            seen.add(WAY.index(rule))
+            seen.add(RULES.index(rule))
             if not rule.command:
                 break
             settled = list(settles(rule, facts))
             assert settled, f"{rule.command}: named by a fact that no command can change: {facts}"
             facts = facts._replace(**chance.choice(settled))
         assert not next_step(facts).command
-    assert seen == set(range(len(WAY)))
+    assert seen == set(range(len(RULES)))

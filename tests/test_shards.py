@@ -191,8 +191,8 @@ def test_a_scheduler_that_is_killed_is_told_in_a_sentence(tmp_path: Path, caplog
 def test_a_command_without_workers_says_so_once_and_waits(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert annot.base.parallel.SAID_AFTER == 10
-    monkeypatch.setattr("annot.base.parallel.SAID_AFTER", 1.0)
+    assert annot.base.parallel.WARN_AFTER == 10
+    monkeypatch.setattr("annot.base.parallel.WARN_AFTER", 1.0)
     with local_cluster(workers=0) as engine:
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", str(engine.cluster), "--nthreads", "1"]
         started: list[subprocess.Popen[bytes]] = []

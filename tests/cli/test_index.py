@@ -68,7 +68,7 @@ import os, signal, sys
 from annot.cli.main import run
 from annot.ranking import unfinished, word_vectors
 
-unfinished.BETWEEN = 0
+unfinished.SECONDS_BETWEEN_SAVES = 0
 train = word_vectors.train
 word_vectors.train = lambda *corpus, after_epoch, **settings: train(
     *corpus, after_epoch=lambda done, total: os.kill(os.getpid(), signal.SIGKILL) if done == 2 else None, **settings

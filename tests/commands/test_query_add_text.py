@@ -89,3 +89,14 @@ def test_what_cannot_be_a_topic_is_refused_and_nothing_is_added(study: Workspace
         assert refused.exit_code == 2
         assert told in refused.stderr
     assert (rows(study, "SELECT * FROM query"), rows(study, "SELECT * FROM topic")) == (before, [])
+
+
+def test_a_topic_for_which_nothing_is_found_leads_out_of_the_study_and_not_in_a_circle(
+    study: Workspace, annot: Callable[..., Result]
+) -> None:
+    annot("query", "add", "--text", "xqzzy", "--id", "T9")
+    drawn = annot("pool", "--without", "cited")
+    assert (drawn.exit_code, "no method found a document for T9" in drawn.stderr) == (0, True)
+    assert "next: annot query remove T9 (" in drawn.stderr
+    assert "`annot query remove`" in annot("plan").stderr
+    assert "T9" not in annot("query", "remove", "T9").stderr

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from annot.base.stats.values import Interval, Undefined
-from annot.measuring.forecast.hours import NO_TIMES, WHO, Effort, Rules, Speed, drawn_range, set_speed
+from annot.measuring.forecast.hours import DECIDERS, NO_TIMES, Effort, Rules, Speed, drawn_range, set_speed
 from annot.pools.pooling import ExpectedPairs, expected_pairs
 
 RULES = Rules(fence=3.0, window_days=28, hourly_rate=20.0, level=0.9, draws=1000, seed=1)
@@ -17,7 +17,7 @@ GIVEN = Effort(
     names=("a1",),
     speed=set_speed(36.0, "a1"),
     disputed=0.25,
-    settling=set_speed(72.0, WHO),
+    settling=set_speed(72.0, DECIDERS),
     rules=RULES,
 )
 

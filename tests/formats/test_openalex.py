@@ -46,7 +46,7 @@ PAPER = {
     "title": "Trees of the <i>city</i>",
     "abstract": ABSTRACT,
     "year": 2018,
-    "cited": [("openalex", "W1560783210"), ("openalex", "W1724212071")],
+    "cited": ["openalex:W1560783210", "openalex:W1724212071"],
 }
 
 

@@ -3,6 +3,7 @@
 import io
 import math
 
+import ir_measures
 import pytest
 from annot.base.errors import InputError
 from annot.base.records import Qrel, ScoredDoc, in_order, ranked
@@ -68,6 +69,28 @@ def test_a_run_is_written_column_by_column_with_ties_by_id_and_the_digits_of_its
 def test_order_comes_from_the_scores_and_neither_from_the_rank_column_nor_from_the_lines() -> None:
     run = read_run(["q Q0 low 1 0.5 t\n", "q Q0 high 2 1.5e0 t\r\n", "\n", "q\tQ0\tmid  3 1 t"], name="x.run")
     assert [doc.doc_id for doc in run["q"]] == ["high", "mid", "low"]
+
+
+@pytest.mark.parametrize("space", [" ", "\t", "  "])
+def test_a_long_run_has_the_scores_that_ir_measures_reads_in_any_order_of_its_lines(space: str) -> None:
+    lines = [f"q{i % 40} Q0 d\N{GREEK SMALL LETTER ALPHA}{i // 40} 1 {i * 37 % 101 / 7} bm25" for i in range(24_000)]
+    text = "\n".join(lines).replace(" ", space)
+    expected = {(row.query_id, row.doc_id): row.score for row in ir_measures.read_trec_run(io.StringIO(text))}
+    tag, run = read_tagged_run(text.splitlines(), name="x.run")
+    assert tag == "bm25"
+    assert {(query_id, doc.doc_id): doc.score for query_id, docs in run.items() for doc in docs} == expected
+    assert all(docs == tuple(sorted(docs, key=lambda doc: (-doc.score, doc.doc_id))) for docs in run.values())
+
+
+@pytest.mark.parametrize(
+    "line", ["q1 Q0 d5 9 1.5 t", "q1 Q0 e 9 nan t", "q1 Q0 e 9 1 u", "q1 Q0  9 1 t", "q1 Q0 e 9 1_0 t"]
+)
+def test_a_fault_at_the_end_of_a_long_run_is_told_with_its_line(line: str) -> None:
+    lines = [f"q1 Q0 d{i} 1 {i} t" for i in range(24_000)]
+    with pytest.raises(InputError) as caught:
+        read_tagged_run([*lines, line], name="x.run")
+    assert len(caught.value.faults) == 1
+    assert "24001" in caught.value.faults[0].replace(",", "")
 
 
 def test_every_fault_of_a_run_is_listed_with_its_line() -> None:

@@ -20,7 +20,7 @@ from annot.corpus.corpus_facts import write_corpus_manifest
 from annot.judging import states as state_memory
 from annot.judging.exchange.outgoing import TaskMaterial, form_of
 from annot.judging.exchange.servers import PARTS
-from annot.judging.states import STATES, THINGS, Examination, StudyState, remembered_findings, words_of
+from annot.judging.states import STATES, STUDY_PARTS, Examination, StudyState, remembered_findings, words_of
 from annot.publishing.report import figures
 from annot.publishing.report.notices import RESTS_ON
 from annot.store.answers import JUDGEMENTS, SourcedJudgement
@@ -306,8 +306,8 @@ def test_the_list_and_what_is_made_of_it_have_the_same_names() -> None:
         "citations were added after the pools were drawn",
         "pools were drawn from texts before their correction",
     }
-    assert all(state.untrue <= THINGS.keys() for state in STATES)
-    assert all(rests_on <= THINGS.keys() for rests_on in RESTS_ON.values())
+    assert all(state.untrue <= STUDY_PARTS.keys() for state in STATES)
+    assert all(rests_on <= STUDY_PARTS.keys() for rests_on in RESTS_ON.values())
     assert set().union(*(state.untrue for state in STATES)) <= set().union(*RESTS_ON.values()), "each has a place"
 
 

@@ -45,7 +45,7 @@ def test_a_server_that_hangs_is_told_of_while_the_command_waits(
         http_client.logging.getLogger("annot").warning(*words)
         NOW.set()
 
-    monkeypatch.setattr(http_client, "SAID_AFTER", 0.2)
+    monkeypatch.setattr(http_client, "WARN_AFTER", 0.2)
     monkeypatch.setattr(http_client, "LOGGER", SimpleNamespace(warning=warning))
     annot_done("init", "study", folder=tmp_path)
     ended = annot("pull", "--url", slow_server, "--api-key", "5ecre7", folder=tmp_path / "study")
@@ -66,7 +66,7 @@ def test_a_server_that_has_answered_is_not_spoken_of(
             timers.append(self)
             super().start()
 
-    monkeypatch.setattr(http_client, "SAID_AFTER", 3600.0)
+    monkeypatch.setattr(http_client, "WARN_AFTER", 3600.0)
     monkeypatch.setattr(http_client, "threading", SimpleNamespace(Timer=Timer))
     NOW.set()
     with http_client.PatientClient(trust_env=False, timeout=600) as client:

@@ -192,7 +192,7 @@ def test_an_installation_says_that_it_goes_on_while_it_runs(tmp_path: Path, monk
             assert said.wait(10), "no word comes while pip is at work"
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(server, "A_LINE_EVERY", 0.01)
+    monkeypatch.setattr(server, "SECONDS_BETWEEN_LINES", 0.01)
     monkeypatch.setattr(subprocess, "run", run)
     home = tmp_path / "annot" / f"label-studio-{server.VERSION}"
     home.mkdir(parents=True)

@@ -26,7 +26,7 @@ from annot.ranking import unfinished, word_vectors
 from annot.base.records import Paper
 from indexed import inputs_of
 
-unfinished.BETWEEN = 0
+unfinished.SECONDS_BETWEEN_SAVES = 0
 trained = []
 of_a_pass, save_array = gensim.models.Word2Vec._train_epoch_corpusfile, array_files.save_array
 
@@ -142,7 +142,7 @@ def test_an_unbroken_training_is_gensims(sentences: Path, tmp_path: Path, passes
 def test_a_killed_training_goes_on_after_the_last_pass_that_was_kept(
     sentences: Path, tmp_path: Path, passes: list[int], killed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unfinished, "BETWEEN", 0)
+    monkeypatch.setattr(unfinished, "SECONDS_BETWEEN_SAVES", 0)
     expected = trained(Word2Vec, sentences)
     with pytest.raises(KeyboardInterrupt):
         trained(Resumable, sentences, folder=tmp_path / "kept", killed=killed)
@@ -158,7 +158,7 @@ def test_a_killed_training_goes_on_after_the_last_pass_that_was_kept(
 def test_a_kept_pass_that_was_changed_is_not_used(
     sentences: Path, tmp_path: Path, passes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unfinished, "BETWEEN", 0)
+    monkeypatch.setattr(unfinished, "SECONDS_BETWEEN_SAVES", 0)
     with pytest.raises(KeyboardInterrupt):
         trained(Resumable, sentences, folder=tmp_path / "kept", killed=2)
     file = tmp_path / "kept" / "vectors.npy"

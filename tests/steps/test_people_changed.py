@@ -7,6 +7,7 @@ from annot.base.errors import InputError
 from annot.steps import people as assessor
 from annot.store import people
 from annot.study.workspace import Workspace
+from command_line import annot_done
 from small_study import RECORDED, FirstPairs, Small
 from study_stages import copied
 
@@ -40,6 +41,14 @@ def test_a_person_is_added_is_there_already_or_is_changed(ws: Workspace) -> None
     assert back[0] == "a3: assessor, is back"
     assert back[1] == (f"a3 was an adjudicator until now; {again}", "a3 gets new pairs with the next `annot plan`")
     assert [one.left_on for one in assessor.listing(ws) if one.assessor == "a3"] == [None]
+
+
+def test_an_adjudicator_leaves_and_is_back_with_words_on_decisions(ws: Workspace) -> None:
+    said = annot_done("assessor", "leave", "j1", "--offline", folder=ws.root).stdout
+    assert "`annot push adjudication`" in said
+    assert "0 answered pairs" not in said
+    _, notes = assessor.add(ws, "j1", account=accounts(ws)["j1"] or "", adjudicator=True, dry_run=False)
+    assert notes[-1] == "j1 gets new pairs with the next `annot push adjudication`"
 
 
 @pytest.mark.parametrize("name", ["a1", "j1"])

@@ -61,7 +61,7 @@ Line = tuple[int, str]
 
 
 class RatedPair(NamedTuple):
-    """A candidate, its adjudicated grade, and the rating of each assessor; None if no rating was left (-1)."""
+    """A candidate, its adjudicated grade, and the rating of each assessor; None for a missing rating (-1)."""
 
     doc_id: str
     grade: int
@@ -168,7 +168,7 @@ def _pair(fields: dict[str, Any], block: list[Line], faults: Faults) -> RatedPai
 # ----------------------------------------------------------------------------------------------------------------------
 # The files of a CSFCube release folder by their names, each read by itself, faults of all of them together.
 #
-# The readable annotation files are read in `readable`.
+# `read_readable` reads the readable annotation files.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -328,7 +328,7 @@ _Rating = Annotated[int, Strict(), Field(ge=-1, le=3)]
 
 
 class _RatedQuery(BaseModel):
-    """The pairs of a query; besides these fields, the lists of two assessors, their largest and smallest ratings."""
+    """The pairs of a query; a file also has lists of two assessors with their largest and smallest ratings."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, list[_Rating]]
@@ -391,7 +391,7 @@ _SPLITS = TypeAdapter(dict[str, dict[str, Annotated[list[_SplitQuery], AfterVali
 def _read_ratings(text: str, faults: Faults) -> dict[str, tuple[RatedPair, ...]]:
     """`test-pid2anns-csfcube-<facet>.json`: by query paper, its pairs in the file's order.
 
-    Assessor `aX` is the one of `relevance_annX`. A rating of -1 is one that was never given: it becomes None.
+    Assessor `aX` is the one of `relevance_annX`. A rating of -1 was never given and becomes None.
     """
     return {query: rated.pairs() for query, rated in (_parsed(_RATING_COLUMNS, text, faults) or {}).items()}
 

@@ -90,7 +90,7 @@ def import_release(ws: Workspace, folder: Path, *, dry_run: bool) -> ImportedRel
 
 
 def _refuse_other_work(ws: Workspace, digest: str) -> None:
-    """An import fills an empty study, or finds its own work there; it never mixes with another study."""
+    """Raise InputError if the study has other work than this import."""
     with ws.reading() as session:
         earlier = runs.read_imports(session)
         if any((other.what, other.source_sha256) == (Source.CSFCUBE, digest) for other in earlier):

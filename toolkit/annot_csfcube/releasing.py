@@ -13,7 +13,7 @@ FOLDER = "csfcube/"
 
 
 def csfcube_files(released: ReleasedStudy) -> ReleasedPart:
-    """The release as CSFCube's programs read it, of the pooled papers; where the format has no place for it, why."""
+    """Files of the release in CSFCube's format, with the pooled papers only, or why the format cannot hold it."""
     study = released.study
     if study.texts:
         texts = f"{counted(len(study.texts), 'topic')} {verb(len(study.texts), 'is a text', 'are texts')}"

@@ -21,7 +21,7 @@ def demo(
     ] = None,
     corpus_only: Annotated[Path | None, option("Only write the sample papers to this file.", metavar="FILE")] = None,
 ) -> Output:
-    """Run a complete study on sample papers (fictional), with simulated assessors, up to the report."""
+    """Run a complete study on fictional papers, with simulated assessors, up to the report."""
     if corpus_only is not None:
         from annot_demo.simulated_people import write_corpus
 

@@ -184,7 +184,7 @@ class SimulatedAssessor:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAdjudicator:
-    """Someone who sees the grades that were given, mostly takes one of them, and now and then over-rules all."""
+    """Adjudicator who sees the assessors' grades, usually takes one of them, and sometimes overrules them all."""
 
     name: str
     noise: float
@@ -359,12 +359,12 @@ Respond = Callable[[PairKey], tuple[SimulatedAnswer, str | None] | None]
 
 
 def judge(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
-    """Judge the open pairs of each assessor's project; returns the number of judgements then."""
+    """Judge the open pairs of each assessor's project; returns the number of judgements on record."""
     return work(ws, "judge", judging_people(ws, seed=seed, truth=truth), advance)
 
 
 def settle(ws: Workspace, *, seed: int, truth: Relevance, advance: Advance) -> int:
-    """Settle the open disputes as the adjudicator; returns the number of decisions then."""
+    """Settle the open disputes as the adjudicator; returns the number of decisions on record."""
     return work(ws, "adjudicate", settling_people(ws, seed=seed, truth=truth), advance)
 
 
@@ -382,7 +382,7 @@ def judging_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, R
 
 
 def settling_people(ws: Workspace, *, seed: int, truth: Relevance) -> dict[str, Respond]:
-    """The adjudicator by name, and how they settle the disputes that there are now."""
+    """The adjudicator by name, with their way of settling the current disputes."""
     known = _known(ws)
     remarks = REMARKS[ws.settings.kind]
     *causes, _ = DIFFERENCES if ws.settings.faceted else DIFFERENCES_OF_WHOLES
@@ -416,7 +416,7 @@ def _known(ws: Workspace) -> dict[str, Query]:
 def work(ws: Workspace, round: StoredRound, responders: Mapping[str, Respond], advance: Advance) -> int:
     """Let all people answer at once, each with their own token and in the order of their own project.
 
-    Returns how many tasks have an answer then; those that have one already are left as they are. In the rounds that
+    Returns how many tasks have an answer; those that have one already are left as they are. In the rounds that
     make the collection, only what is still to be judged or settled is looked at. Raises StudioError if the server goes
     away; the same call goes on from there.
     """
@@ -469,7 +469,7 @@ def _answer(
     keys: TaskKeys,
     one_more: Callable[[], None],
 ) -> int:
-    """Answer the open tasks of a project; returns the number of answered tasks then.
+    """Answer the open tasks of a project; returns the number of tasks with an answer.
 
     sent: the tasks that matter, with what is predicted on them; None if all do.
     """

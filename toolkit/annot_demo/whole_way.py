@@ -75,7 +75,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Places to look at, and a list of simulated parts."""
+    """Pages to open, and a list of simulated parts."""
 
     report: Path
     browse: Path
@@ -90,7 +90,7 @@ class Done:
 
 
 def go(folder: Path, *, kind: DemoKind = "facets", sample: float | None = None, tell: Tell, watch: Watch) -> Done:
-    """Make the whole study in `folder`; run again, finish missing parts and change nothing else.
+    """Make the whole study in `folder`; a second run only adds missing parts.
 
     sample: judge only a sample with this share of the pools.
     """
@@ -202,8 +202,8 @@ def write_results(ws: Workspace, steps: Steps) -> tuple[Path, Path]:
     """Measure a judged study and write its pages; returns the paths of the report and of the page for browsing."""
     table = agreement.measure(ws, missing=None, binarised_at=None, tell=steps.tell)
     alpha, equal = (getattr(table.groups[-1].before[name], table.best) for name in ("alpha_ordinal", "percent"))
-    over = {"median": "medians over queries", "pooled": "of the whole pools, estimated from the sample"}[table.best]
-    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {equal:.0f}% equal grades ({over})")
+    summary = {"median": "medians over queries", "pooled": "of the whole pools, estimated from the sample"}[table.best]
+    steps.begin(f"agreement: ordinal alpha {alpha:.2f}, {equal:.0f}% equal grades ({summary})")
     written = qrels.write(ws, partial=False)
     evaluated = evaluate.evaluate(
         ws, runs=(), convention=None, measures=(), ties="order", average="test", at_least_two=False, tell=steps.tell
@@ -299,7 +299,7 @@ def _pools(ws: Workspace, steps: Steps, *, advance: Advance) -> None:
 
 
 def _freeze_rankings(ws: Workspace, *, advance: Advance) -> dict[str, float]:
-    """Put the frozen rankings in the place of fresh ones; returns how much fresh ones have in common with them."""
+    """Replace fresh rankings by the frozen ones; returns how much the two have in common."""
     fresh, _ = pool.fresh_rankings(ws, advance=advance)
     frozen = simulated_people.frozen("rankings")
     overlap = {
@@ -312,7 +312,7 @@ def _freeze_rankings(ws: Workspace, *, advance: Advance) -> dict[str, float]:
 
 
 def _overlap(rankings: Mapping[str, Ranking], frozen: Mapping[str, Ranking]) -> float:
-    """The mean share of the first documents that two sets of rankings have in common; each has that many."""
+    """Mean share of the best documents that two sets of rankings have in common."""
 
     def first(ranking: Ranking) -> set[str]:
         return {doc.doc_id for doc in ranking[:CLOSE]}
@@ -343,4 +343,4 @@ def remember_simulation(ws: Workspace) -> None:
 
 
 def _quietly(_done: int, _total: int | None) -> None:
-    """No progress bar: the demo narrates."""
+    """Show no progress bar: the demo prints its own messages."""

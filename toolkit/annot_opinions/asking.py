@@ -41,7 +41,7 @@ from annot_opinions.stored import ANSWERED, READ, UNREADABLE_AFTER
 LONGEST_BODY = 1_000_000
 """Bytes of one answer; no grade with a reason needs more."""
 BLOTTED = "[the key]"
-TO_COME_AGAIN = (408, 409, 425, TOO_MANY)
+RETRIED = (408, 409, 425, TOO_MANY)
 """Refusals that are temporary, as are those of 500 and above."""
 DEEPEST = 8
 """Backslashes before one letter of an escaped key: JSON within JSON doubles them."""
@@ -66,11 +66,11 @@ class ServerReply(NamedTuple):
         return self.status == 200 and not self.unread
 
     @property
-    def for_now(self) -> bool:
+    def may_recover(self) -> bool:
         """True if the same request may succeed later."""
         if self.unread:
             return False
-        return self.status is None or self.status in TO_COME_AGAIN or self.status >= 500
+        return self.status is None or self.status in RETRIED or self.status >= 500
 
     @property
     def too_many(self) -> bool:
@@ -135,7 +135,7 @@ class ModelServer:
 
 
 async def _read(answer: httpx.Response) -> tuple[str, bool]:
-    """The body as text, or why it is not read, and whether that is so."""
+    """Body as text, or the reason why it was not read; and True if it was not."""
     encoding = answer.headers.get("Content-Encoding", "").strip()
     if encoding.lower() not in ("", "identity"):
         return f"an answer in the encoding {encoding[:40]!r}, which was not asked for", True
@@ -182,7 +182,7 @@ FIRST_GAP, SHORTEST_GAP = 0.1, 0.01
 SLOWER, FASTER = 2.0, 0.97
 """Factors by which the gap changes with a refusal, and with an answer."""
 A_MINUTE = 60.0
-A_GLANCE = 0.05
+POLL_SECONDS = 0.05
 """Seconds after which a connection looks again whether it may send."""
 
 
@@ -218,12 +218,12 @@ class RequestPace:
         under_way: requests without an answer yet.
         """
         if self.failures and under_way:
-            return A_GLANCE
+            return POLL_SECONDS
         now = self.clock.now()
         return max(0.0, self._paused_until - now, self._next_turn - now, self._wait_for_tokens(tokens, now))
 
     def take_turn(self, tokens: float) -> int:
-        """Note that a request is sent now; the number of the request."""
+        """Note that a request is sent now; returns its number."""
         now = self.clock.now()
         self._sent.append((now, tokens))
         self._next_turn = now + self._gap
@@ -236,7 +236,7 @@ class RequestPace:
         self._gap = self._gap * FASTER if self._gap * FASTER >= SHORTEST_GAP else 0.0
 
     def note_failure(self, number: int, *, asked_wait: float | None, too_many: bool) -> float | None:
-        """Pause all connections after a failure; the seconds of the pause, or None if it was known already.
+        """Pause all connections after a failure; returns the seconds, or None if the failure was already counted.
 
         asked_wait: seconds that the server asks to wait. too_many: whether it refused because of too many requests.
         """
@@ -276,7 +276,7 @@ class RequestPace:
 
 LONGEST_WAIT, LONGEST_WAIT_IF_ASKED = 60.0, 86_400.0
 """Seconds that a server may ask to wait; and if the lead lets it ask for more."""
-A_NOTE_FROM = 10.0
+SHORTEST_NOTED_PAUSE = 10.0
 """Seconds; shorter pauses for too many requests are announced once."""
 REFUSED_IN_A_ROW = 5
 """After this many refusals in a row asking stops: the pair is not their reason."""
@@ -291,7 +291,7 @@ PER = 1_000_000
 
 
 class ToAsk(NamedTuple):
-    """One opinion that is still to be asked for."""
+    """An opinion that has not been asked for yet."""
 
     pair: Pair
     repeat: int
@@ -337,7 +337,7 @@ def longest_answer(settings: OpinionSettings, calls: Iterable[ModelCall]) -> int
 
 
 def about_tokens(text: str) -> int:
-    """About how many tokens a text has, if no server has counted them."""
+    """Estimated number of tokens of a text, if no server has counted them."""
     return -(-len(text.encode()) // BYTES_OF_A_TOKEN)
 
 
@@ -378,7 +378,7 @@ class OpinionRequester:
         self._error: ModelError | None = None
 
     async def all(self, questions: Iterable[ToAsk]) -> None:
-        """Ask them. Raises ModelError when the server cannot be used; all that was answered is on record."""
+        """Ask all questions. Raises ModelError when the server cannot be used; answers until then are on record."""
         self._left = deque(questions)
         self._total = len(self._left)
         self.advance(0, self._total)
@@ -405,7 +405,7 @@ class OpinionRequester:
                 self.advance(self._done, self._total)
 
     async def _ask(self, question: ToAsk) -> bool:
-        """Send one request; whether the question is settled. If not, it is back among those that are left."""
+        """Send one request; returns True if the question is settled. If not, it is queued again."""
         prompt = self.prompt_of(question.pair)
         number = await self._turn(prompt)
         if number is None:
@@ -424,7 +424,7 @@ class OpinionRequester:
             if question.unreadable < UNREADABLE_AFTER:
                 self._left.appendleft(question)
             return question.unreadable >= UNREADABLE_AFTER
-        if reply.came or not reply.for_now:
+        if reply.came or not reply.may_recover:
             self._refuse(question, reply)
             return True
         self._put_off(reply, number)
@@ -441,7 +441,7 @@ class OpinionRequester:
                 if not self._under_way:
                     self.stopped = "most_money"
                     return None
-                await self.clock.sleep(A_GLANCE)  # What comes back may cost less than was set aside for it.
+                await self.clock.sleep(POLL_SECONDS)  # An answer may cost less than was set aside for it.
             elif wait := self._pacing.wait(tokens, under_way=self._under_way):
                 await self.clock.sleep(wait)
             else:
@@ -533,12 +533,12 @@ class OpinionRequester:
         if self._pacing.failures >= MOST_FAILURES:
             reason = f"no answer to {counted(self._pacing.failures, 'request')} in a row"
             self._error = self._unusable(reply, reason)
-        elif not (reply.too_many and slowed and pause < A_NOTE_FROM):
+        elif not (reply.too_many and slowed and pause < SHORTEST_NOTED_PAUSE):
             slower = ", and more slowly from then on" if reply.too_many and not slowed else ""
             self.tell(f"{_words(reply)}; asking again in {lasting(pause)}{slower}")
 
     def _refuse(self, question: ToAsk, reply: ServerReply) -> None:
-        """Leave out a pair on which the server gives no answer; stop if the pair is not the reason."""
+        """Leave out a pair that the server refuses; stop if the pair is not the reason."""
         self._refused_in_a_row += 1
         self.refused[question.pair] = _words(reply)
         if reply.status in (401, 403, 404) or self._refused_in_a_row >= REFUSED_IN_A_ROW:

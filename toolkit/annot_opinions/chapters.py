@@ -32,7 +32,7 @@ FIGURES = {
 
 
 def body(study: Study) -> Iterator[Chapter]:
-    """The first sentences, and a table with a row for each opinion."""
+    """Opening sentences, and a table with a row for each opinion."""
     if reported := reported_opinions(study):
         yield Chapter(
             "opinions",
@@ -250,7 +250,7 @@ def page_parts(study: Study) -> Iterator[Chapter]:
     trials = [opinion.standing for opinion in recorded_opinions(study) if not opinion.standing.reported]
     early = [standing for standing in trials if standing.early]
     if reported or early:
-        rows = [(opinion.standing, told) for opinion, told in zip(reported, paragraphs_of(reported), strict=True)]
+        rows = [(opinion.standing, lines) for opinion, lines in zip(reported, paragraphs_of(reported), strict=True)]
         values = {"opinions": rows, "early_trials": early, "published": study.terms.published}
         pairs = "the same pairs" if reported else "some pairs"
         introduction = f"Models were asked for their opinion of {pairs}, apart from people's grades:"

@@ -125,7 +125,7 @@ def agreements(
 
 
 def behind_people(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, int], scale: Scale) -> Estimate:
-    """Lead of the opinion's agreement with the assessors of a pair over theirs with each other; below 0 if it is worse.
+    """The opinion's agreement with the assessors of a pair, minus theirs with each other; below 0 if it is worse.
 
     On the pairs with two assessors and an opinion. The interval is the jackknife's over whole topics.
     """
@@ -241,7 +241,7 @@ ALONE = Undefined(
 
 @dataclass(frozen=True, slots=True)
 class AgainstOne:
-    """Comparison of the model with one person."""
+    """Comparison of a model with one person."""
 
     assessor: str
     n_pairs: int
@@ -336,13 +336,13 @@ def _compared(queries: Sequence[estimates.QueryRatings], opinion: Mapping[Pair, 
             comparable = graded[row] & others.any(axis=0) & ~np.isnan(opinions)
             model = _distances_to_others(opinions, query.ratings, others)[comparable]
             person = _distances_to_others(query.ratings[row], query.ratings, others)[comparable]
-            nearer, as_near = person <= model + _SAME, model <= person + _SAME
+            nearer, as_near = person <= model + _TOLERANCE, model <= person + _TOLERANCE
             columns = nearer.astype(np.float64) - as_near, as_near, query.weights[comparable]
             rows += [(assessor, query.query_id, *values) for values in zip(*columns, strict=True)]
     return DataFrame(rows, columns=["assessor", "query_id", "behind", "as_near", "weight"])
 
 
-_SAME = 1e-9
+_TOLERANCE = 1e-9
 
 
 def _distances_to_others(grades: Array, ratings: Array, others: Mask) -> Array:
@@ -517,12 +517,12 @@ def worth(
         related=tuple(sorted({*related} & judged.runs.keys())),
     )
     measured = replace(measured, verdict=verdict_of(measured))
-    told = render("opinion-verdict.txt.j2", {"worth": measured, "fewest": FEWEST_PAIRS}, overrides=None)
-    return replace(measured, sentence=" ".join(told.split()))
+    verdict_text = render("opinion-verdict.txt.j2", {"worth": measured, "fewest": FEWEST_PAIRS}, overrides=None)
+    return replace(measured, sentence=" ".join(verdict_text.split()))
 
 
 def verdict_of(figures: Worth) -> OpinionVerdict:
-    """First verdict whose rule holds."""
+    """First verdict whose rule applies."""
     favour, standing, behind = figures.favour, figures.standing_in, _below(figures.ahead)
     if figures.without_grade:
         return OpinionVerdict.DOES_NOT_JUDGE
@@ -542,7 +542,7 @@ def verdict_of(figures: Worth) -> OpinionVerdict:
 
 
 def _above(estimate: Estimate) -> bool:
-    """True if it is shown to be above 0; without an interval, if its value is."""
+    """True if the interval is above 0; without an interval, if the value is."""
     low = estimate.interval.low if isinstance(estimate.interval, Interval) else estimate.value
     return not isinstance(low, Undefined) and low > 0
 

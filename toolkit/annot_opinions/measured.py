@@ -111,8 +111,8 @@ def worth_of(
         return overall
     within = compared({pair: grades for pair, grades in answers.items() if pair not in others})
     pairs, enough = overall.n_compared - within.n_compared, within.n_compared >= FEWEST_PAIRS
-    what = tuple(name for part, name in VERSIONED.items() if any(part in parts for parts in others.values()))
-    return replace(overall, other_versions=OtherVersions(what, pairs, within.n_compared, within if enough else None))
+    names = tuple(name for part, name in VERSIONED.items() if any(part in parts for parts in others.values()))
+    return replace(overall, other_versions=OtherVersions(names, pairs, within.n_compared, within if enough else None))
 
 
 def _pairs_on_other_versions(snapshot: Snapshot, shown: Mapping[Pair, Display]) -> dict[Pair, set[str]]:

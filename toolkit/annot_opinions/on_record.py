@@ -38,7 +38,7 @@ _WHY: dict[What, str] = {
 
 
 def is_early(ws: Workspace, session: Session, what: What) -> bool:
-    """True if it is too early to ask a model, or to show its opinion.
+    """True if it is too early to ask a model or to show its opinion.
 
     A model may be asked once pairs were sent, or judged elsewhere; its opinion may be shown once every planned pair is
     settled.
@@ -75,7 +75,7 @@ def note_early(session: Session, name: str, what: What, why: str) -> None:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-LEAVES = "may_leave_this_machine"
+MAY_LEAVE = "may_leave_this_machine"
 KEY_VARIABLE = "ANNOT_OPINION_KEY"
 """Environment variable with the key of the model's server."""
 WORDS = HiddenWords(names=stored.read_model_names, texts=stored.read_reasons, variables=(KEY_VARIABLE,))
@@ -96,13 +96,13 @@ def check_leaving(ws: Workspace, name: str, url: str, may_leave: Callable[[str],
     allowed = ws.settings.corpus.may_leave_this_machine
     if allowed is None and may_leave is not None:
         allowed = may_leave(url)
-        workspace.write_setting(ws.settings_file, "corpus", LEAVES, allowed)
+        workspace.write_setting(ws.settings_file, "corpus", MAY_LEAVE, allowed)
         if allowed:
             workspace.allow(ws.root, url)
     if not allowed:
         raise InputError(
             f"{asked_by}: the texts of this study may not leave this machine",
-            hint=f"if they may be sent to {url}, write {LEAVES} = true below [corpus] in {SETTINGS_FILE}; "
+            hint=f"if they may be sent to {url}, write {MAY_LEAVE} = true below [corpus] in {SETTINGS_FILE}; "
             "or ask a model on this machine",
         )
     ws.check_door(url, asked_by=asked_by)
@@ -251,7 +251,7 @@ class OpinionStatus:
 
 
 def _status_of(ws: Workspace, session: Session, opinion: OpinionOnRecord) -> OpinionStatus:
-    """The figures of one opinion."""
+    """Figures of one opinion."""
     record, calls, settings = opinion.asked, opinion.calls, ws.settings.opinions.get(opinion.asked.name)
     planned = _planned_pairs(session) - {*record.examples}
     current_pairs, other_pairs = ({call.pair for call in part} for part in (opinion.settled, opinion.set_aside))

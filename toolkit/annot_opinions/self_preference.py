@@ -315,8 +315,8 @@ class RankedPairs:
                 key = cut, documents.tobytes()
                 if key not in by_documents:
                     ends = np.minimum(cut, np.concatenate([[0.0], np.cumsum(self.weights[documents])]))
-                    upto = np.concatenate([[0.0], np.cumsum(rule.family.discount(cut))])
-                    by_documents[key] = float(grades[documents] @ np.diff(np.interp(ends, np.arange(cut + 1), upto)))
+                    sums = np.concatenate([[0.0], np.cumsum(rule.family.discount(cut))])
+                    by_documents[key] = float(grades[documents] @ np.diff(np.interp(ends, np.arange(cut + 1), sums)))
                 ideals[row, query] = by_documents[key]
         return ideals
 

@@ -200,7 +200,7 @@ def _predicting(ws: Workspace, name: str, selection: Selection, judged: bool) ->
 
 
 class _Prepared:
-    """Facts known before the first request. questions: those that are not answered yet. longest: tokens of an answer,
+    """Facts known before the first request. questions: those without an answer. longest: tokens of an answer,
     at most. early: the reason for asking before people have judged, if it is to go on record."""
 
     def __init__(self, ws: Workspace, name: str, selection: Selection, *, before_judging: str | None) -> None:
@@ -209,15 +209,15 @@ class _Prepared:
             shown = display_parts(session, (call.shown_sha256 for call in calls))
             waiting = waiting_pairs(session)
             before = next((model for model in stored.read_asked_models(session) if model.name == name), None)
-            gone = pools.withdrawn_ids(session)
-            gold = _staying(trials.read_gold(session), gone)
+            withdrawn = pools.withdrawn_ids(session)
+            gold = _staying(trials.read_gold(session), withdrawn)
             facets = {query.query_id: query.facet for query in pools.read_queries(session)}
             self.settings = settings = _settings_of(ws, name)
             asked_early = before is not None and any(what == "asked" for _, what, _ in before.early)
             self.early = None if asked_early else on_record.check_early(ws, session, "asked", why=before_judging)
             around = {facets[call.query_id]: shown[call.shown_sha256] for call in calls if call.shown_sha256 in shown}
             recorded = content(session, {display["prompt"] for display in around.values()})
-        pairs = _staying(on_record.selected_pairs(ws, selection), gone)
+        pairs = _staying(on_record.selected_pairs(ws, selection), withdrawn)
         examples = _examples_of(name, settings, before, gold, facets, pairs)
         shown_as_examples = {example.pair for example in examples}
         put_off = {pair for pair in pairs if pair in waiting and pair not in shown_as_examples}
@@ -245,9 +245,9 @@ class _Prepared:
         self.longest = asking.longest_answer(settings, calls)
 
 
-def _staying(rows: Iterable[Any], gone: Collection[str]) -> list[Any]:
-    """The rows of query, document and more whose documents were not withdrawn."""
-    return [row for row in rows if row[1] not in gone]
+def _staying(rows: Iterable[Any], withdrawn: Collection[str]) -> list[Any]:
+    """Rows that begin with query and document, without those of withdrawn documents."""
+    return [row for row in rows if row[1] not in withdrawn]
 
 
 def _examples_of(
@@ -306,28 +306,28 @@ def _settings_of(ws: Workspace, name: str) -> OpinionSettings:
 
 
 def _examples(gold: Iterable[Gold], facets: dict[str, str], wanted: set[str], count: int) -> list[Gold]:
-    """The first gold pairs of each facet, its grades in turn. Raises InputError if there are too few."""
+    """First gold pairs of each facet, taken from the grades in turn. Raises InputError if there are too few."""
     examples: list[Gold] = []
     for facet in sorted(wanted) if count else ():
         by_grade = groupby(
             sorted((pair for pair in gold if facets[pair.query_id] == facet), key=attrgetter("grade", "position")),
             key=attrgetter("grade"),
         )
-        rows = zip_longest(*[list(own) for _, own in by_grade])
-        own = [example for row in rows for example in row if example is not None]
-        if len(own) < count:
+        rows = zip_longest(*[list(pairs) for _, pairs in by_grade])
+        spread = [example for row in rows for example in row if example is not None]
+        if len(spread) < count:
             raise InputError(
-                f"facet {facet}: {counted(len(own), 'gold pair')}, but the prompt is to show {count} examples",
+                f"facet {facet}: {counted(len(spread), 'gold pair')}, but the prompt is to show {count} examples",
                 hint="add gold pairs with `annot train gold`, or set a smaller number of examples in annot.toml",
             )
-        examples += own[:count]
+        examples += spread[:count]
     return examples
 
 
 def _check_unchanged(name: str, before: AskedModel, settings: OpinionSettings, examples: int) -> None:
     now: dict[str, Any] = {"model": settings.model, **{setting: getattr(settings, setting) for setting in FIXED}}
-    then = {"model": before.model, **before.settings}
-    faults = [f"{key}: found {now[key]!r}, on record {then.get(key)!r}" for key in now if now[key] != then.get(key)]
+    old = {"model": before.model, **before.settings}
+    faults = [f"{key}: found {now[key]!r}, on record {old.get(key)!r}" for key in now if now[key] != old.get(key)]
     if examples < len(before.examples):
         faults.append(f"examples: {counted(len(before.examples) - examples, 'gold pair')} that it was shown are gone")
     if faults:
@@ -355,7 +355,7 @@ def _check_prompts(name: str, before: AskedModel, around: Mapping[str, Display],
 
 
 def _alone(ws: Workspace, name: str) -> AbstractContextManager[None]:
-    """Only one program at a time asks under one name. Other commands can still run, and people can judge."""
+    """Hold the opinion, so that only one program at a time asks under its name; other commands can still run."""
     lock, busy = ws.inside(ws.cache / "opinions", f"{name}.lock"), f"another `annot opinion ask {name}` is at work"
     return held_alone(lock, busy=busy, hint="wait until it ends; both would pay")
 
@@ -488,7 +488,7 @@ def tables(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> tuple[
 
 
 def describe(found: tuple[MeasuredOpinion, ...], words: StudyVocabulary) -> str:
-    """The sentences, then the tables, then how they were made."""
+    """Text of the report: the sentences, the tables, and the method."""
     paragraphs, method = section.paragraphs_of(found), section.method(found, words)
     first, last = ("\n".join(map(wrapped, sentences)) for sentences in (paragraphs, method))
     return "\n\n".join([first, *map(table_text, tables(found, words)), last])

@@ -97,13 +97,13 @@ def read_asked_models(session: Session) -> tuple[AskedModel, ...]:
 
 def read_asked_model(session: Session, name: str) -> AskedModel:
     """Model that was asked under this name. Raises MissingInput if there is none."""
-    asked = {model.name: model for model in read_asked_models(session)}
-    if name not in asked:
+    models = {model.name: model for model in read_asked_models(session)}
+    if name not in models:
         raise MissingInput(
-            f"opinion {name}: no model was asked under this name" + (f"; {near(name, asked)}" if asked else ""),
+            f"opinion {name}: no model was asked under this name" + (f"; {near(name, models)}" if models else ""),
             hint=f"ask it with `annot opinion ask {name}`",
         )
-    return asked[name]
+    return models[name]
 
 
 def put_asked_model(session: Session, model: AskedModel) -> None:

@@ -231,12 +231,12 @@ class _Sampler:
     ) -> tuple[Iterator[training_examples.Example], Sequence[training_examples.Example]]:
         of_papers = self.recipe.of == "cocited papers"
         sets = {}
-        for papers, said in contexts.items():
+        for papers, sentences in contexts.items():
             if self.queries & set(papers):
                 self.left_out["sets with a query paper of this study"] += 1
             elif of_papers and len(papers) > MOST_COCITED:
                 self.left_out[f"sets of more than {MOST_COCITED} papers"] += 1
-            elif not of_papers and len(said) < 2:
+            elif not of_papers and len(sentences) < 2:
                 self.left_out["sets with one context"] += 1
             else:
                 sets["\x1f".join(papers)] = papers
@@ -260,9 +260,9 @@ class _Sampler:
                 if not texts.keys() >= set(papers):
                     self.left_out["sets with a paper that is not in the corpus"] += 1
                 elif of_papers:
-                    said = training_examples.contexts_of(papers, contexts[papers], seed=self.seed)
+                    sentences = training_examples.contexts_of(papers, contexts[papers], seed=self.seed)
                     for first, second in itertools.combinations(papers, 2):
-                        yield training_examples.Example(texts[first], texts[second], None, papers, said)
+                        yield training_examples.Example(texts[first], texts[second], None, papers, sentences)
                 else:
                     yield from training_examples.pairs_of_contexts(papers, contexts[papers])
 

@@ -221,7 +221,7 @@ def gather(
     """
     counts = Cocitations()
     contexts_of: dict[Papers, list[CitationContext]] = {}
-    sayings: dict[Papers, set[str]] = {}
+    texts_cited: dict[Papers, set[str]] = {}
     citing: set[tuple[Papers, str]] = set()
     for text in texts:
         counts.texts += 1
@@ -230,16 +230,16 @@ def gather(
             counts.unlinked += context.unlinked
             papers = tuple(paper_id for paper_id in context.cited if paper_id in corpus)
             counts.not_in_corpus += len(context.cited) - len(papers)
-            said = re.sub(r"\d", "", context.text)
+            without_digits = re.sub(r"\d", "", context.text)
             reason = _reason(text, context.text, papers, words, fields)
             if reason is None and (papers, text.paper_id) in citing:
                 reason = Exclusion.SAME_PAPER
-            if reason is None and said in sayings.setdefault(papers, set()):
+            if reason is None and without_digits in texts_cited.setdefault(papers, set()):
                 reason = Exclusion.COPY
             if reason is not None:
                 counts.left_out[reason] += 1
                 continue
-            sayings[papers].add(said)
+            texts_cited[papers].add(without_digits)
             citing.add((papers, text.paper_id))
             contexts_of.setdefault(papers, []).append(CitationContext(text.paper_id, context.text))
             counts.kept += 1
@@ -265,7 +265,7 @@ def _reason(
 
 
 def context_record(cited_together: tuple[Papers, Sequence[CitationContext]]) -> dict[str, object]:
-    """A set of papers with its contexts as a line of the file has them."""
+    """A set of papers with its contexts, as in a line of the file."""
     papers, contexts = cited_together
     return {"papers": papers, "contexts": [context._asdict() for context in contexts]}
 
@@ -323,7 +323,7 @@ class Example(NamedTuple):
 
 
 def as_record(example: Example) -> dict[str, Any]:
-    """The example as a line of the file holds it."""
+    """The example as in a line of the file."""
     sides = {"query": example.query, "positive": example.positive, "negative": example.negative}
     record: dict[str, Any] = {name: _side(side) for name, side in sides.items() if side is not None}
     record["papers"] = list(example.papers)
@@ -373,7 +373,7 @@ class Examples:
 
 
 def _problem(example: Example, recipe: Recipe, *, dev: bool) -> str:
-    """Reason why an example is of no use; "" if it is."""
+    """Reason why an example cannot be used; "" if it can."""
     kinds = ("papers", "texts") if recipe.reads != "sentence" else ("texts", "papers")
     sides = [side for side in (example.query, example.positive, example.negative) if side is not None]
     if any(isinstance(side, Paper) != (recipe.reads != "sentence") for side in sides):

@@ -31,7 +31,7 @@ from annot_systems.training_examples import Distance, Example, Examples, Recipe,
 # GeomLoss, its distance in training is the whole minimum, min <D, P> + eps KL(P | x y), and is differentiated by all
 # that it depends on: by D, whose gradient is the plan, and by the masses x and y, whose gradients are the dual
 # potentials. The masses are softmaxes of the smallest distances, and the gradient flows on through them. Plan and
-# potentials come from `matching.plans`; at the minimum they need no gradient of their own.
+# potentials come from `annot_systems.sentences.plans`; at the minimum they need no gradient of their own.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -256,7 +256,7 @@ LOOKS = 10
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One look at the dev examples."""
+    """Evaluation on the dev examples."""
 
     step: int
     epoch: float
@@ -275,7 +275,7 @@ Tell = Callable[[Point, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Most steps of a training."""
+    """Number of steps of a training, at most."""
 
     steps: int
     per_epoch: int

@@ -151,7 +151,7 @@ def written_whole(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_for(folder: Path) -> Iterator[Path]:
-    """A folder next to `folder` for what is needed to make it, which is removed at the end."""
+    """Temporary folder next to `folder`, which is removed at the end."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_prefix(folder)) as scratch:
         yield Path(scratch)
@@ -178,15 +178,15 @@ def save_array(path: Path, array: Array | Blocks) -> None:
             for block in array.blocks:
                 file.write(np.ascontiguousarray(block, array.kind).tobytes())
         else:
-            anything_that_writes: Any = SimpleNamespace(write=file.write)
-            np.save(anything_that_writes, array)
+            writable: Any = SimpleNamespace(write=file.write)
+            np.save(writable, array)
 
 
 def write_header(file: IO[bytes], shape: tuple[int, ...], kind: str) -> None:
     """Write the beginning of an array file; NumPy leaves room in it for the number of rows that follow."""
-    anything_that_writes: Any = SimpleNamespace(write=file.write)
+    writable: Any = SimpleNamespace(write=file.write)
     header = {"descr": kind, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(anything_that_writes, header)  # type: ignore[no-untyped-call]
+    np.lib.format.write_array_header_1_0(writable, header)  # type: ignore[no-untyped-call]
 
 
 def load(folder: Folder, *, kind: str) -> StoredArrays:
@@ -374,12 +374,12 @@ def numbers(array: Any) -> NDArray[Any]:
     return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, len(array), array.offset * kind.itemsize)
 
 
-def places_of(strings: Any, among: Any) -> NDArray[np.int32]:
+def places_of(strings: Any, values: Any) -> NDArray[np.int32]:
     """Place of each string of an Arrow array among those of another, which are distinct; -1 where it is not."""
     import pyarrow.compute as pc
 
     # A number of Python would make Arrow import pandas.
-    return numbers(pc.fill_null(pc.index_in(strings, value_set=among), integers_of(np.full(1, -1, np.int32))[0]))
+    return numbers(pc.fill_null(pc.index_in(strings, value_set=values), integers_of(np.full(1, -1, np.int32))[0]))
 
 
 def truths(array: Any) -> NDArray[np.bool_]:

@@ -41,10 +41,10 @@ class AnnotError(Exception):
         for fault in self.faults[:SHOWN_IN_PYTHON]:
             self.add_note(f"  {fault}")
 
-    def reword(self, said: Callable[[str], str]) -> None:
+    def reword(self, translate: Callable[[str], str]) -> None:
         """Put the message, the faults and the hint into the words of a study."""
-        self.message, self.faults = said(self.message), tuple(map(said, self.faults))
-        self.hint = self.hint and said(self.hint)
+        self.message, self.faults = translate(self.message), tuple(map(translate, self.faults))
+        self.hint = self.hint and translate(self.hint)
 
 
 class InputError(AnnotError):
@@ -139,7 +139,7 @@ class Faults:
 
 @contextmanager
 def gathered(errors: list[InputError]) -> Iterator[None]:
-    """Keep an InputError in `errors` instead of raising it, so that the next check is made, too."""
+    """Keep an InputError in `errors` instead of raising it, so that the next check runs."""
     try:
         yield
     except InputError as error:
@@ -147,7 +147,7 @@ def gathered(errors: list[InputError]) -> Iterator[None]:
 
 
 def raise_together(errors: Sequence[InputError], *, name: str) -> None:
-    """Raise InputError with the faults and hints of all, if there are any. name: what messages call the input."""
+    """Raise InputError with the faults and hints of all, if there are any. name: of the input, in messages."""
     if len(errors) == 1:
         raise errors[0]
     if errors:

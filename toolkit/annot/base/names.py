@@ -90,7 +90,7 @@ def plain_heading(heading: str) -> str:
 
 
 def close_to(found: str, known: Iterable[str]) -> str:
-    """Question if the known name most like `found` was meant; "" if none is like it."""
+    """Question that suggests the known name most like `found`; "" if none is like it."""
     close = difflib.get_close_matches(found, list(known), 1)
     return f"did you mean {close[0]!r}?" if close else ""
 
@@ -225,7 +225,7 @@ class StudyVocabulary(NamedTuple):
 
     @property
     def alpha(self) -> str:
-        """Name of Krippendorff's alpha, which on two grades is the same whatever their distance."""
+        """Name of Krippendorff's alpha, which on two grades does not depend on their distance."""
         return f"Krippendorff's {'' if self.binary else 'ordinal '}alpha"
 
     def said(self, text: str) -> str:

@@ -110,7 +110,7 @@ MOST_KILLED = 3
 """Number of workers that may be killed while the same shard is waited for; then the shard is given up."""
 CLUSTER_SECONDS = 30
 """Seconds that a scheduler may take to answer."""
-SAID_AFTER = 10.0
+WARN_AFTER = 10.0
 """Seconds without a worker before a warning."""
 LOGGER = logging.getLogger("annot")
 
@@ -207,7 +207,7 @@ def _pool(processes: int) -> ProcessPoolExecutor:
 
 
 def _submitted(pool: ProcessPoolExecutor, pickled: bytes, shard: Any) -> Future[Any]:
-    """Future of the shard; in a pool that broke a moment ago it is lost, too."""
+    """Future of the shard; it counts as lost if the pool has just broken."""
     # The first call starts the workers, and they inherit the mask: an interruption is for this process alone.
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -285,10 +285,10 @@ def _wait_for(future: Any, client: Client, cluster: str) -> None:
     warned = False
     while not future.done():
         try:
-            future.exception(timeout=SAID_AFTER)
+            future.exception(timeout=WARN_AFTER)
         except TimeoutError:
             if not _workers(client, cluster) and not warned:
-                LOGGER.warning("%s has had no worker for %.0f s; waiting for one", cluster, SAID_AFTER)
+                LOGGER.warning("%s has had no worker for %.0f s; waiting for one", cluster, WARN_AFTER)
                 warned = True
 
 

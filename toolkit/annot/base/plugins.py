@@ -65,7 +65,7 @@ def parts(kind: str, plugins: PluginNames = ()) -> Mapping[str, str]:
 
 
 def with_parts(core: Mapping[str, Any], kind: str, plugins: PluginNames = ()) -> dict[str, Any]:
-    """Parts of the core together with those of the wings and of these plug-ins.
+    """Parts of the core, the wings and these plug-ins.
 
     Raises InputError for a name that the core has, too.
     """

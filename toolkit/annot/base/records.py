@@ -237,7 +237,7 @@ class Pool:
     @property
     def of_corpus(self) -> str | None:
         """Version of the corpus that all methods have drawn from last; None for the first."""
-        return next((one.corpus for one in reversed(self.additions) if one.method == GROWN), self.corpus)
+        return next((addition.corpus for addition in reversed(self.additions) if addition.method == GROWN), self.corpus)
 
     @property
     def corpora(self) -> dict[str, str | None]:
@@ -496,7 +496,7 @@ def single_precision(scores: Iterable[float]) -> list[float]:
 
 
 def as_trec_eval(scored: Iterable[ScoredDoc]) -> tuple[ScoredDoc, ...]:
-    """Order the documents as trec_eval orders those of a run file, whatever ranks it has.
+    """Order the documents as trec_eval does, which ignores the ranks in a run file.
 
     Scores tie if they are equal in single precision; ties go by `doc_id` descending (`form_res_rels.c`).
     """
@@ -555,8 +555,8 @@ def first_judgements(
         ]
         graded += [(decision.query_id, decision.doc_id, "the final decision", decision.grade) for decision in decisions]
         faults += [
-            f"{query_id} {doc_id}: {who} has grade {grade}, expected one of {', '.join(map(str, grades))}"
-            for query_id, doc_id, who, grade in graded
+            f"{query_id} {doc_id}: {assessor} has grade {grade}, expected one of {', '.join(map(str, grades))}"
+            for query_id, doc_id, assessor, grade in graded
             if grade not in grades
         ]
     _refuse(faults)

@@ -243,7 +243,7 @@ class PoolSettings(Section):
 
 
 def _count_or_word(word: str) -> PlainValidator:
-    """One fault for a wrong value, where a union of types would tell one for each of them."""
+    """One fault for a wrong value; a union of types would report one for each type."""
 
     def check(value: object) -> object:
         if value == word or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):

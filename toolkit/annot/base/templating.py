@@ -102,9 +102,9 @@ class TemplateCache(BytecodeCache):
             # A folder that cannot be written to costs time and nothing else.
             with suppress(OSError):
                 CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
-                beside = path.with_suffix(f".{os.getpid()}")
-                beside.write_bytes(bucket.bytecode_to_string())
-                beside.replace(path)
+                temporary = path.with_suffix(f".{os.getpid()}")
+                temporary.write_bytes(bucket.bytecode_to_string())
+                temporary.replace(path)
 
 
 def _path(bucket: Bucket) -> Path:
@@ -144,7 +144,7 @@ def environment(*, overrides: Path | None, markdown: bool = False) -> SandboxedE
 
 
 def css_text(text: str) -> Markup:
-    """`text` between the quotation marks of a style sheet that is in XML: what ends or opens something is escaped.
+    """`text` for a quoted string of a style sheet in XML, with delimiters escaped.
 
     >>> print(css_text('a "b" & c'))
     a \\000022b\\000022 \\000026 c
@@ -188,9 +188,9 @@ def overriding(name: str, *, overrides: Path) -> list[Path]:
     if not any(overrides.glob("**/*")):
         return []
     jinja = environment(overrides=overrides)
-    waiting, seen = [name], {""}
+    waiting, visited = [name], {""}
     while waiting:
-        seen.add(current := waiting.pop())
+        visited.add(current := waiting.pop())
         try:
             assert jinja.loader is not None
             source, _, _ = jinja.loader.get_source(jinja, current)
@@ -198,8 +198,8 @@ def overriding(name: str, *, overrides: Path) -> list[Path]:
         except (TemplateError, UnicodeDecodeError):
             # Rendering reports it.
             named = iter(())
-        waiting += [other for other in named if other and other not in seen]
-    return [path for template in sorted(seen - {""}) if (path := overrides / template).is_file()]
+        waiting += [other for other in named if other and other not in visited]
+    return [path for template in sorted(visited - {""}) if (path := overrides / template).is_file()]
 
 
 def _place(error: Exception, name: str, overrides: Path | None) -> str:

@@ -37,7 +37,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def is_english(language: str) -> bool:
-    """True if a language (BCP 47) is English, of whichever country."""
+    """True if a language (BCP 47) is English, of any country."""
     return language.replace("_", "-").split("-")[0].lower() == ENGLISH_CODE
 
 
@@ -143,7 +143,7 @@ def recorded_words(body: Mapping[str, Any]) -> Words:
 
 
 def languages(overrides: Path | None) -> tuple[str, ...]:
-    """The languages that there are words for, by their names, of the program and of the study."""
+    """Languages with words in the program or in the study, by name."""
     names = (path.name for folder in _folders(overrides) if folder.is_dir() for path in folder.iterdir())
     return tuple(sorted({name.removesuffix(".toml") for name in names if name.endswith(".toml")}))
 

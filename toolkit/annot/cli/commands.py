@@ -141,13 +141,13 @@ def hand_down(ctx: typer.Context) -> bool:
     if verb is None:
         return False
     group: Any = ctx.command
-    below = group.commands[verb]
-    names = {parameter.name for parameter in below.params}
-    given = [parameter for parameter in group.params if options.was_typed(ctx, parameter.name)]
-    for parameter in given:
-        if parameter.name not in names and not hasattr(below, "commands"):
+    subcommand = group.commands[verb]
+    names = {parameter.name for parameter in subcommand.params}
+    typed = [parameter for parameter in group.params if options.was_typed(ctx, parameter.name)]
+    for parameter in typed:
+        if parameter.name not in names and not hasattr(subcommand, "commands"):
             raise typer.BadParameter(f"`{verb}` has no such option", ctx=ctx, param_hint=parameter.opts[0])
-    ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in given}}
+    ctx.default_map = {verb: {parameter.name: ctx.params[parameter.name] for parameter in typed}}
     return True
 
 
@@ -270,16 +270,16 @@ class AllCommands(TyperGroup):
         for words in filter(EVERY_STUDY.__contains__, BY_WORDS):
             panel = "Commands that every study needs"
             overview.commands[words] = TyperCommand(words, help=self.help_of(words), rich_help_panel=panel)
-        for heading, several in COMMANDS.items():
+        for heading, command_words in COMMANDS.items():
             verbs: dict[str, list[str]] = {}
-            for first, _, verb in (words.partition(" ") for words in several if words not in EVERY_STUDY):
+            for first, _, verb in (words.partition(" ") for words in command_words if words not in EVERY_STUDY):
                 verbs.setdefault(first, []).append(verb)
             text = ", ".join(f"{first} {'|'.join(filter(None, found))}".strip() for first, found in verbs.items())
             overview.commands[heading] = TyperCommand(heading, help=text, rich_help_panel=OTHERS)
         super(AllCommands, overview).format_help(ctx, formatter)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """First words that begin so, each with its help."""
+        """First words that begin with this text, each with its help."""
         bare = copy(self)
         bare.commands = {first: TyperCommand(first, help=self.help_of(first)) for first in self.list_commands(ctx)}
         ctx.command = bare
@@ -420,7 +420,7 @@ def command(
 
 
 def _annotations(function: Function) -> Iterator[Any]:
-    """Annotations of the parameters of a function, besides their types."""
+    """Annotations of a function's parameters, without their types."""
     for parameter in inspect.signature(function).parameters.values():
         yield from getattr(parameter.annotation, "__metadata__", ())
 
@@ -499,9 +499,9 @@ def _nouns(ws: "Workspace | None") -> Callable[[str], str]:
 
 def _say_next(words: str, ws: "Workspace | None", folder: Path | None, *, changes: bool) -> None:
     """Print the next step, after each command that every study needs and each that changes the study."""
-    from annot.judging.next_step import OF_THE_WAY
+    from annot.judging.next_step import COMMANDS_OF_RULES
 
-    if not (changes or words in OF_THE_WAY or words in BEGINNINGS):
+    if not (changes or words in COMMANDS_OF_RULES or words in BEGINNINGS):
         return
     from annot.judging.stage import next_of
     from annot.study.workspace import Workspace
@@ -538,14 +538,14 @@ def _with_shared_options(
     words: str, function: Function, *, csv: bool, needs_study: bool, alone: bool, free_with: str, server: bool
 ) -> Callable[..., None]:
     """Function for typer. Its signature has the options, the shared ones last and always in the same order."""
-    own = dict(inspect.signature(function).parameters)
-    shown = {name: own[name].annotation for name in own if name not in ("ws", "dry_run", "as_json")}
+    accepted = dict(inspect.signature(function).parameters)
+    shown = {name: accepted[name].annotation for name in accepted if name not in ("ws", "dry_run", "as_json")}
     if server:
         shown |= {"url": options.UrlOption, "api_key": options.KeyOption}
-    if "ws" in own:
+    if "ws" in accepted:
         shown["workspace"] = options.WorkspaceOption
-    if "dry_run" in own:
-        shown["dry_run"] = own["dry_run"].annotation
+    if "dry_run" in accepted:
+        shown["dry_run"] = accepted["dry_run"].annotation
     if alone:
         shown["wait"] = options.WaitOption
     shown["quiet"] = options.QuietOption
@@ -558,9 +558,9 @@ def _with_shared_options(
             return
         from annot.base.parallel import limited
 
-        arguments = {name: given[name] for name in own if name != "ws"}
+        arguments = {name: given[name] for name in accepted if name != "ws"}
         WAITING.command, WAITING.far = f"annot {words}", ""
-        if "ws" in own:
+        if "ws" in accepted:
             from annot.study.workspace import SETTINGS_FILE, Workspace, study_folder
 
             folder = study_folder(given["workspace"])
@@ -575,12 +575,12 @@ def _with_shared_options(
             arguments["ws"] = ws
         changes = alone and not (given.get("dry_run") or given.get(free_with))
         processes = arguments["ws"].settings.machine.processes if arguments.get("ws") else None
-        alone_in_it = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
+        lock = held(arguments["ws"], words, wait_seconds=given["wait"]) if changes else nullcontext()
         safe = backed_up(arguments["ws"], words) if changes else nullcontext()
         ws = arguments.get("ws")
-        # The next step is told from what the command has read, as far as nothing has changed since.
+        # The next step follows from what the command has read, as far as nothing has changed since.
         with ws.opened() if ws else nullcontext() as study:
-            with placed(ws), missed(ws), limited(processes), alone_in_it, safe:
+            with placed(ws), missed(ws), limited(processes), lock, safe:
                 answer = function(**(arguments | {"ws": study} if study else arguments))
             if ctx.meta.get(options.DRY_RUN):
                 say("dry run: nothing is changed; this is what the command would do")
@@ -599,7 +599,7 @@ def _with_shared_options(
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("ctx", kind, annotation=typer.Context)]
     for name, annotation in shown.items():
-        default = own[name].default if name in own else defaults.get(name)
+        default = accepted[name].default if name in accepted else defaults.get(name)
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__doc__ = _unwrapped(function.__doc__ or "")

@@ -82,8 +82,8 @@ def vectors_add(
     of_files = {"format": format, "ids": ids, "id_column": id_column, "vector_column": vector_column, "space": space}
     of_encoder = {"device": device, "batch": batch, "cluster": cluster}
     if words is not None:
-        beside = {"NAME": name, "encoder": encoder, "model": model, "metric": metric, "float16": float16}
-        refuse_beside("vectors add --words", **beside, **of_files, **of_encoder)
+        of_papers = {"NAME": name, "encoder": encoder, "model": model, "metric": metric, "float16": float16}
+        refuse_beside("vectors add --words", **of_papers, **of_files, **of_encoder)
         with progress("indexing") as advance:
             read = step.add_words(ws, words, dry_run=dry_run, advance=advance)
         return Output(read, rendered("word-vectors", imported=read), step.word_notes(read))
@@ -171,8 +171,8 @@ def index_build(
         freed = f"{table(step.PARTS, removed)}\n{verb} {size}"
         return Output(removed, freed if removed else "nothing to remove: all of the index is used")
     with progress("indexing") as advance:
-        here = ws.replaced("machine", cluster=cluster)
-        built = step.build(here, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)
+        with_cluster = ws.replaced("machine", cluster=cluster)
+        built = step.build(with_cluster, memory=memory or "4G", repair=repair, dry_run=dry_run, advance=advance)
     return Output(built, rendered("indexed", built=built))
 
 

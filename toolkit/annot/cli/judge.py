@@ -314,10 +314,10 @@ def forecast(
             forecast = step.shares(ws, seconds=seconds, relevant=relevant, advance=advance)
         shares = step.shares_table(forecast)
         return Output(forecast, step.describe_shares(forecast, shares), tables=[shares])
-    seen = step.forecast(ws)
+    progress_forecast = step.forecast(ws)
     words = ws.vocabulary
-    tables = step.tables(seen, words, all_queries=all_queries)
-    return Output(seen, step.describe(seen, tables, words), tables=tables)
+    tables = step.tables(progress_forecast, words, all_queries=all_queries)
+    return Output(progress_forecast, step.describe(progress_forecast, tables, words), tables=tables)
 
 
 @command("return")
@@ -498,11 +498,11 @@ def status_page(ws: "Workspace", *, every: float = 0) -> "StatusPage":
     from annot.steps.status import status
     from annot.steps.status_page import StatusPage
 
-    def said() -> StatusWords:
+    def words() -> StatusWords:
         state = status(ws)
         return StatusWords(state.next_command, state.next_why, sentences("status.notices", found=state))
 
-    return StatusPage(ws, said, every=every)
+    return StatusPage(ws, words, every=every)
 
 
 def _tables_by_project(rows: "Iterable[SentProject | PulledProject]") -> str:
@@ -516,15 +516,15 @@ def _tables_by_project(rows: "Iterable[SentProject | PulledProject]") -> str:
     parts = {part.title: part for part in PARTS.values()}
     tables = {}
     for title, rows_of_part in groupby(rows, key=lambda row: row.part):
-        several: list[Any] = list(rows_of_part)
+        group: list[Any] = list(rows_of_part)
         person = round_of(parts[title].round).person
         to_send, assigned, answered = parts[title].columns
-        if isinstance(several[0], SentProject):
-            tables[title] = table(commands.sent(person, to_send), several)
-        elif isinstance(several[0], PulledLabels):
-            tables[title] = table(commands.pulled_labels(person, assigned, answered), several)
+        if isinstance(group[0], SentProject):
+            tables[title] = table(commands.sent(person, to_send), group)
+        elif isinstance(group[0], PulledLabels):
+            tables[title] = table(commands.pulled_labels(person, assigned, answered), group)
         else:
-            tables[title] = table(commands.pulled(person, assigned, answered), several)
+            tables[title] = table(commands.pulled(person, assigned, answered), group)
     if len(tables) < 2:
         return "".join(tables.values())
     return "\n\n".join(f"{title}\n{text}" for title, text in tables.items())

@@ -273,8 +273,8 @@ group("studio", help="Start and stop a local Label Studio.")
 
 def _states(states: "tuple[State, ...]", *, stopped: bool = False) -> Output:
     """The server of the study; in mode `server` a list of everyone's."""
-    own = not states or states[0].assessor is not None
-    return Output(states if own else states[0], rendered("studio", states=states, own=own, stopped=stopped))
+    many = not states or states[0].assessor is not None
+    return Output(states if many else states[0], rendered("studio", states=states, own=many, stopped=stopped))
 
 
 @command("studio up")

@@ -19,7 +19,7 @@ def run() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A letter that the terminal's encoding does not have is shown by its number, which is JSON's way too.
             stream.reconfigure(errors="backslashreplace")
-    _SPOKEN.handlers = [_Speaker()]
+    _LOGGER.handlers = [_Speaker()]
     # Records of a large study are many and none is garbage: looking for it after every 700 takes half of their time.
     gc.set_threshold(3_000_000, 50, 100)
     # Before it ends, Python would look through all that are left, three times.
@@ -35,7 +35,7 @@ def run() -> None:
         sys.exit(AnnotError.exit_code)
 
 
-_SPOKEN = logging.getLogger("annot")
+_LOGGER = logging.getLogger("annot")
 
 
 class _Speaker(logging.Handler):
@@ -65,12 +65,12 @@ REFUSALS: dict[type[OSError], str] = {
 
 def refusal(error: OSError) -> AnnotError:
     """An error of the file system in words; files are written whole or not at all, so none is half-written."""
-    what = REFUSALS.get(type(error), error.strerror or str(error))
+    cause = REFUSALS.get(type(error), error.strerror or str(error))
     place = error.filename2 or error.filename
     if error.errno in FULL:
         return AnnotError(full_disk(Path.cwd() if place is None else os.fsdecode(place)), hint=FREE_SOME_SPACE)
     return AnnotError(
-        what if place is None else f"{os.fsdecode(place)}: {what}",
+        cause if place is None else f"{os.fsdecode(place)}: {cause}",
         hint="no file was left half-written; solve this and run the same command again",
     )
 

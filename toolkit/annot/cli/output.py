@@ -148,7 +148,7 @@ def needs_a_person(findings: Sequence[object], noun: str, what: str) -> FindingE
     return FindingError(f"{counted(len(findings), noun)} {what}") if findings else None
 
 
-A_LINE_EVERY = 60.0
+SECONDS_BETWEEN_LINES = 60.0
 """Seconds between two lines on how far work is, in a log."""
 
 
@@ -212,13 +212,13 @@ def emit(command: str, answer: Output, *, as_json: bool, as_csv: bool = False) -
 
 
 def _lines(what: str) -> Advance:
-    """Says how far the work is, at most once in `A_LINE_EVERY` seconds."""
+    """Says how far the work is, at most once in `SECONDS_BETWEEN_LINES` seconds."""
     begun = last = time.monotonic()
 
     def advance(done: int, total: int | None) -> None:
         nonlocal last
         now = time.monotonic()
-        if done and total and now - last >= A_LINE_EVERY:
+        if done and total and now - last >= SECONDS_BETWEEN_LINES:
             last = now
             left = (now - begun) * (total - done) / done
             say(f"{what}: {done:,} of {total:,} after {lasting(now - begun)}, about {lasting(left)} left")

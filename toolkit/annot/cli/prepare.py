@@ -330,8 +330,8 @@ def query_add(
             added_topics = step.add_topic_file(ws, file, dry_run=dry_run)
             shown = rendered("topics", added=added_topics, file=file, dry_run=dry_run)
             return Output(added_topics, shown, added_topics.notes)
-        several = step.add_file(ws, Path(file), dry_run=dry_run)
-        return Output(several, f"{counted(len(several), 'query')}: {', '.join(query.query_id for query in several)}")
+        new = step.add_file(ws, Path(file), dry_run=dry_run)
+        return Output(new, f"{counted(len(new), 'query')}: {', '.join(query.query_id for query in new)}")
     if paper is None or facet is None:
         problem = "found no paper" if paper is None else f"found paper {paper!r} without --facet"
         raise InputError(f"{problem}, expected `annot query add PAPER --facet FACET`, or --file")

@@ -132,7 +132,7 @@ class Rejects:
                 self._raise(many, f"too many records cannot be read: {', '.join(shares)}", hint=hint)
 
     def write(self, path: Path) -> str | None:
-        """Write them to `path`, with their file and place in it, and return its name; None if there is none."""
+        """Write the records to `path`, with their file and place, and return its name; None without records."""
         if not self._files:
             return None
         scratch = self._files[0][0].with_suffix(".all")
@@ -191,14 +191,14 @@ class _OfFile:
         if not self.reasons:
             lines = self.format not in FORMATS or FORMATS[self.format].records is json_records
             return [f"{name}: {'the file is empty, or has only blank lines' if lines else f'found no {noun}'}"]
-        several = self.reasons.most_common()
+        counted_reasons = self.reasons.most_common()
         faults = [
             self.first.get(reason, f"{name}: {reason}")
             if count == 1
             else f"{name}: {reason} in each of {count:,} records; the first: {self.first.get(reason, reason)}"
-            for reason, count in several[:_REASONS]
+            for reason, count in counted_reasons[:_REASONS]
         ]
-        n_more = len(several) - _REASONS
+        n_more = len(counted_reasons) - _REASONS
         return faults if n_more < 1 else [*faults, f"{name}: {counted(n_more, 'other reason')}"]
 
 
@@ -505,7 +505,7 @@ class LotRead:
         retracted: list[str],
         corrections: list[Any],
     ) -> Path | None:
-        """Count the papers, and leave those to keep in the file; its path, None if it has none.
+        """Count the papers, and remove those not to keep from the file; returns its path, None if it is empty.
 
         retracted: takes the ids of retracted papers that are kept. corrections: takes a table of the papers that
         replace one of the corpus.
@@ -520,8 +520,8 @@ class LotRead:
         retracted += [self.marks.ids[row].as_py() for row, notes in used_notes.items() if notes.retracted]
         ends = np.cumsum([piece.read for piece in self.pieces])
         of_piece = np.bincount(np.searchsorted(ends, new_rows, side="right"), minlength=len(self.pieces))
-        for piece, kept_of_it in zip(self.pieces, of_piece.tolist(), strict=True):
-            piece.kept = kept_of_it
+        for piece, kept in zip(self.pieces, of_piece.tolist(), strict=True):
+            piece.kept = kept
         passing = np.flatnonzero(self.marks.reason == KEPT)
         if self.papers is not None and len(corrected):
             rows = papers.open_papers(self.papers).read()
@@ -575,23 +575,23 @@ def read_lot(
     notes: dict[int, PaperNotes] = {}
     sentences = Counter[str]()
     parts = [marks_of((), settings.corpus, works=works)]
-    aside, positions = RowWriter(folder, name), count()
+    record_writer, positions = RowWriter(folder, name), count()
     writer = PaperWriter(folder, name=f"{name}.parquet") if folder else None
-    with aside, writer or nullcontext():
+    with record_writer, writer or nullcontext():
         source = _papers(reading, rejected, settings)
         while batch := list(islice(source, AT_ONCE)):
-            some, known, several = zip(*batch, strict=True)
-            aside.add(known)
-            sentences.update(sentence for paper in some for sentence in {*paper.sentences})
-            notes |= {place: facts for facts, place in zip(several, positions, strict=False) if facts is not None}
-            parts.append(marks_of(some, settings.corpus, [record and record.ids for record in known], works=works))
+            papers, known, changes = zip(*batch, strict=True)
+            record_writer.add(known)
+            sentences.update(sentence for paper in papers for sentence in {*paper.sentences})
+            notes |= {place: facts for facts, place in zip(changes, positions, strict=False) if facts is not None}
+            parts.append(marks_of(papers, settings.corpus, [record and record.ids for record in known], works=works))
             if writer:
-                for paper, reason in zip(some, parts[-1].reason.tolist(), strict=True):
+                for paper, reason in zip(papers, parts[-1].reason.tolist(), strict=True):
                     if reason == KEPT:
                         writer.add(paper)
     path, marks = writer.path if writer else None, joined(parts)
     common = common_in_lot(sentences, papers=len(marks.ids))
-    return LotRead(tuple(reading), marks, path, rejected, notes, aside.written, common)
+    return LotRead(tuple(reading), marks, path, rejected, notes, record_writer.written, common)
 
 
 def read_up_to_a_paper(lot: Sequence[Piece], settings: Settings) -> tuple[PieceRead, ...]:
@@ -628,7 +628,7 @@ def _papers(
                 if form.bibliographic and fields.keys().isdisjoint(IDS):
                     known = identified(fields, settings.corpus.ids)
                     fields = known.record
-                came, (fields, changes) = fields, readable(fields, published=form.published)
+                original, (fields, changes) = fields, readable(fields, published=form.published)
                 fields, headings = sections.applied(fields)
                 paper = document_of_record(fields, labels.names, noted=noted, language=settings.collection.language)
             except InputError as error:
@@ -639,11 +639,11 @@ def _papers(
             if changed := changes(paper):
                 cleaned = kinds(changed), changed if written < MOST else None
                 written += 1
-            for noun, value in (*noted, *came.get("noted", ())):
+            for noun, value in (*noted, *original.get("noted", ())):
                 read.note(place, noun, value)
             read.read += 1
             read.without_abstract += not any(sentence.strip() for sentence in paper.sentences)
             read.without_year += paper.year is None
             read.without_id += known is not None and known.made
-            facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(came, paper))
+            facts = PaperNotes(cleaned, shared.setdefault(headings, headings), is_retracted(original, paper))
             yield paper, known, facts if any(facts) else None

@@ -278,7 +278,7 @@ class RecordCorrections:
             self._met |= self._recorded.keys() & set(paper_ids.to_pylist())
 
     def put_on_record(self, *, dry_run: bool) -> CorrectionSummary:
-        """Note down the texts, and take labels and sentences of queries along; the corpus is as it was."""
+        """Put the corrected texts on record, and move labels and sentences of queries; the corpus is not written."""
         if self._why is None or not (self.tables or self._met):
             return CorrectionSummary()
         new = {paper.paper_id: paper for table in self.tables for paper in papers.papers_in(table.to_batches())}
@@ -344,13 +344,13 @@ class PastCorrection:
     """Sentences before the correction, by query."""
 
 
-_PAST = TypeAdapter(tuple[PastCorrection, ...])
+_CORRECTIONS = TypeAdapter(tuple[PastCorrection, ...])
 
 
 def corrections(session: Session) -> tuple[PastCorrection, ...]:
     """The corrections of the corpus, the oldest first."""
     facts = (imported.facts for imported in read_imports(session) if imported.what == Source.CORRECTED)
-    return _PAST.validate_python(sorted(facts, key=itemgetter("at")))
+    return _CORRECTIONS.validate_python(sorted(facts, key=itemgetter("at")))
 
 
 def _note(

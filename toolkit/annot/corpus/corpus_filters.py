@@ -87,7 +87,7 @@ def marks_of(
 ) -> Marks:
     """The marks of papers; without settings, none of them has a reason against it.
 
-    ids_of: of each paper, None if none is a library's. works: tell the papers by their works, too.
+    ids_of: of each paper, None if none is a library's. works: recognise papers by their works, too.
     """
     papers = list(papers)
     known_by: Sequence[Ids] = [None] * len(papers) if ids_of is None else ids_of
@@ -183,7 +183,7 @@ class Tally:
         self._works.add(works[valid], numbers(places.drop_null()).astype(np.uint64))
 
     def owners(self, works: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The places of the kept papers that these are records of; -1 if there is none."""
+        """Places of the kept papers to which these records belong; -1 for a new paper."""
         known_works, place = (array.reshape(works.shape) for array in self._works.find(works.ravel()))
         first = known_works.argmax(axis=1)[:, None]
         return np.where(known_works.any(axis=1), np.take_along_axis(place, first, 1)[:, 0].astype(np.int64), -1)
@@ -224,10 +224,10 @@ class Tally:
         new_rows = good[np.sort(first)]
         n_before = self.known
         self._keep(marks, new_rows)
-        within = _FirstUnder()
-        within.add(marks.id_hash[new_rows], new_rows.astype(np.uint64))
-        here, place = within.find(marks.id_hash)
-        repeats = repeated | (here & (place < np.arange(len(marks.ids), dtype=np.uint64)))
+        positions = _FirstUnder()
+        positions.add(marks.id_hash[new_rows], new_rows.astype(np.uint64))
+        present, place = positions.find(marks.id_hash)
+        repeats = repeated | (present & (place < np.arange(len(marks.ids), dtype=np.uint64)))
         places = {
             row: owner if owner >= 0 else n_before + int(np.searchsorted(new_rows, ~owner))
             for row, owner in records.items()
@@ -237,7 +237,7 @@ class Tally:
         self._works.add(works[rows, columns], np.array(list(places.values()), np.uint64)[rows])
         self._same_paper += [(owner, marks.ids[row].as_py()) for row, owner in places.items() if not repeats[row]]
         other = self._now(marks.id_hash) != marks.content
-        # What would correct a paper and does not pass is counted under what speaks against it.
+        # A correction that does not pass the filters is counted under the reason.
         repeats &= ~(self._corrects & repeated & other & (marks.reason != KEPT))
         repeats[np.array(corrected, np.int64)] = False
         differs = repeats & other
@@ -285,7 +285,7 @@ class Tally:
         return [(paper_id, other) for paper_id, (_, other) in zip(ids, self._same_paper, strict=True)]
 
     def alike_ids(self, first: int) -> list[tuple[str, str]]:
-        """Pairs of kept ids that differ only in case, Unicode form or ligatures: one, and one of a later paper.
+        """Pairs of kept ids, the earlier first, that differ only in case, Unicode form or ligatures.
 
         first: the place of the first paper whose id is compared with all others.
         """
@@ -307,11 +307,11 @@ class Tally:
             return {}
         known_works, place = (array.reshape(marks.works.shape) for array in self._works.find(marks.works.ravel()))
         first = dict(zip(marks.works[known_works].tolist(), place[known_works].astype(np.int64).tolist(), strict=True))
-        met = known_works.any(axis=1) | _repeated(marks.works) | _repeated(marks.id_hash[:, None])
+        candidates = known_works.any(axis=1) | _repeated(marks.works) | _repeated(marks.id_hash[:, None])
         owners: dict[int, int] = {}
         used: set[int] = set()
-        # Only those are gone through whose ids or works came before: the others are told apart from all.
-        for row in np.flatnonzero(met).tolist():
+        # Only papers whose ids or works came before are compared one by one: all others are new.
+        for row in np.flatnonzero(candidates).tolist():
             works, own_hash = list(filter(None, marks.works[row].tolist())), int(marks.id_hash[row])
             owner = next((first[work] for work in works if work in first), None)
             if owner is not None and marks.library[row]:
@@ -346,31 +346,31 @@ class _FirstUnder:
     def add(self, keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> None:
         new = ~self.find(keys)[0]
         run, first = np.unique(keys[new], return_index=True)
-        under = values[new][first]
+        run_values = values[new][first]
         while self._runs and len(self._runs[-1][0]) <= 2 * len(run):
-            longer, values_there = self._runs.pop()
-            run, under = np.concatenate((longer, run)), np.concatenate((values_there, under))
+            longer, longer_values = self._runs.pop()
+            run, run_values = np.concatenate((longer, run)), np.concatenate((longer_values, run_values))
             order = np.argsort(run, kind="stable")
-            run, under = run[order], under[order]
-        self._runs.append((run, under))
+            run, run_values = run[order], run_values[order]
+        self._runs.append((run, run_values))
 
     def find(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
         """Mask of the known keys, and the value under each; 0 for an unknown key."""
         present, values = np.zeros(len(keys), bool), np.zeros(len(keys), np.uint64)
-        for run, under in self._runs:
+        for run, run_values in self._runs:
             if len(run):
                 index = np.minimum(np.searchsorted(run, keys), len(run) - 1)
-                here = run[index] == keys
-                present |= here
-                values[here] = under[index[here]]
+                found = run[index] == keys
+                present |= found
+                values[found] = run_values[index[found]]
         return present, values
 
 
 def _repeated(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Mask of rows that share a value with another row; 0 is no value."""
     _, inverse, counts = np.unique(values.ravel(), return_inverse=True, return_counts=True)
-    several = (counts[inverse].reshape(values.shape) > 1) & (values != 0)
-    repeated: NDArray[np.bool_] = several.any(axis=1)
+    is_shared = (counts[inverse].reshape(values.shape) > 1) & (values != 0)
+    repeated: NDArray[np.bool_] = is_shared.any(axis=1)
     return repeated
 
 
@@ -539,14 +539,14 @@ def passed_over(
     comes later again; else one that the query paper cites; else the first.
     """
     recorded, coming, by_citation = set(standing), set(later), set(cited)
-    out: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     for group in alike:
         stay = [paper_id for paper_id in group if paper_id in recorded]
-        came = [] if stay else [paper_id for paper_id in group if paper_id in coming]
-        if not stay and not came:
+        new = [] if stay else [paper_id for paper_id in group if paper_id in coming]
+        if not stay and not new:
             stay = [paper_id for paper_id in group if paper_id in by_citation][:1] or list(group[:1])
-        out |= {paper_id: (*stay, *came)[0] for paper_id in group if paper_id not in stay}
-    return out
+        left_out |= {paper_id: (*stay, *new)[0] for paper_id in group if paper_id not in stay}
+    return left_out
 
 
 def together(keys: NDArray[np.uint64]) -> list[list[int]]:
@@ -555,8 +555,8 @@ def together(keys: NDArray[np.uint64]) -> list[list[int]]:
     order = order[keys[order] > 0]
     cuts = np.flatnonzero(np.diff(keys[order])) + 1
     starts, ends = np.r_[0, cuts], np.r_[cuts, len(order)]
-    several = ends - starts > 1
-    return [order[start:end].tolist() for start, end in zip(starts[several], ends[several], strict=True)]
+    is_group = ends - starts > 1
+    return [order[start:end].tolist() for start, end in zip(starts[is_group], ends[is_group], strict=True)]
 
 
 def _pairs(keys: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
@@ -577,7 +577,7 @@ def _letters() -> NDArray[np.uint8]:
 def _word_hashes(letters: NDArray[np.uint8], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
     if not len(starts):
         return np.zeros(0, np.uint64)
-    # What is between two words is 0, and adds nothing to the first.
+    # The characters between two words are 0, and add nothing to the first word.
     letters, starts = letters[starts[0] :], (starts - starts[0]).astype(np.int32)
     place = np.arange(len(letters), dtype=np.int32)
     place -= np.repeat(starts, np.diff(starts, append=len(letters)))

@@ -30,8 +30,8 @@ from annot.formats.input_files import decompressed_xz, read_models
 # ----------------------------------------------------------------------------------------------------------------------
 # The attributes of sentences, and those of many abstracts at once as the numbers that a model gives them.
 #
-# What a model has never seen has no weight and is left out. The attributes of a sentence come in the order of
-# `features`, so that its weights add up to the same last bit.
+# Attributes that a model has never seen have no weight and are left out. The attributes of a sentence come in the
+# order of `features`, so that its weights add up to the same last bit.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -44,7 +44,7 @@ _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+(?:[.,][0-9]+)*")
 """A word in a text of ASCII's lower-case letters: matches like `_WORD`, in two thirds of the time."""
 
 # Phrases by which an abstract turns from the problem to its own work, and from its work to what came out of it.
-# Whether the turn lies before, in or after a sentence tells more than the sentence's number does.
+# Whether the turn is before, in or after a sentence tells more than the sentence's number does.
 ANNOUNCES = frozenset(
     f"{first} {second}"
     for firsts, seconds in (
@@ -122,14 +122,14 @@ def features(sentences: Sequence[str]) -> list[list[str]]:
 def _turns(marks: Sequence[bool], prefix: str) -> list[tuple[str, ...]]:
     """Features of each sentence: a mark here, earlier, and later, each by itself and the three together."""
     rows: list[tuple[str, ...]] = []
-    for index, here in enumerate(marks):
+    for index, mark in enumerate(marks):
         any_before, after = any(marks[:index]), any(marks[index + 1 :])
         rows.append(
             (
-                f"{prefix}h{here:d}",
+                f"{prefix}h{mark:d}",
                 f"{prefix}b{any_before:d}",
                 f"{prefix}n{after:d}",
-                f"{prefix}{here:d}{any_before:d}{after:d}",
+                f"{prefix}{mark:d}{any_before:d}{after:d}",
             )
         )
     return rows
@@ -252,12 +252,12 @@ class AttributeReader:
         announcing = _any(pair_sentence[self._announcing[pair]], len(sentences))
         concluding = _any(pair_sentence[self._concluding_pairs[pair]], len(sentences))
         concluding |= _any(own_sentence[self._concluding_words[own_word]], len(sentences))
-        for prefix, here in (("a:", announcing), ("c:", concluding)):
-            any_before, after = place.any_before(here), place.any_after(here)
-            for kind, cue in (("h", here), ("b", any_before), ("n", after)):
+        for prefix, marked in (("a:", announcing), ("c:", concluding)):
+            any_before, after = place.any_before(marked), place.any_after(marked)
+            for kind, cue in (("h", marked), ("b", any_before), ("n", after)):
                 put(everywhere, self._lookup(f"{prefix}{kind}", (0, 1))[cue.astype(int)])
             together = (f"{code:03b}" for code in range(8))
-            put(everywhere, self._lookup(prefix, together)[4 * here + 2 * any_before + 1 * after])
+            put(everywhere, self._lookup(prefix, together)[4 * marked + 2 * any_before + 1 * after])
 
         put(own_sentence, self._of_word["w"][own_word])
         put(pair_sentence, self._of_pair["2"][pair])
@@ -599,16 +599,16 @@ def viterbi(state: NDArray[np.float64], transition: NDArray[np.float64], counts:
     """
     first = np.cumsum(counts) - counts
     best = state[first]
-    came_from = np.zeros(state.shape, int)
+    previous = np.zeros(state.shape, int)
     for step in range(1, int(counts.max())):
-        here = np.flatnonzero(counts > step)
-        items = first[here] + step
-        through = best[here][:, :, None] + transition
-        came_from[items] = through.argmax(axis=1)
-        best[here] = through.max(axis=1) + state[items]
+        active = np.flatnonzero(counts > step)
+        items = first[active] + step
+        scores = best[active][:, :, None] + transition
+        previous[items] = scores.argmax(axis=1)
+        best[active] = scores.max(axis=1) + state[items]
     path = np.zeros(len(state), int)
     path[first + counts - 1] = best.argmax(axis=1)
     for step in range(int(counts.max()) - 1, 0, -1):
         items = first[counts > step] + step
-        path[items - 1] = came_from[items, path[items]]
+        path[items - 1] = previous[items, path[items]]
     return path

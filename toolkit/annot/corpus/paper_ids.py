@@ -209,7 +209,7 @@ def _notes_without_corpus(rows: RowsByFile) -> Iterator[str]:
 
 
 def _likely_causes(names: Iterable[str], corpus: Path | None) -> dict[str, str]:
-    """The likely cause why each id is unknown, to be put behind it; empty if there is none."""
+    """The likely reason why each id is unknown, to print after it; empty without one."""
     known = PapersById(corpus) if corpus else None
     ids: list[str] = known.own.to_pylist() if known else []
     spellings = {short: name for name in ids if name.startswith("0") and (short := name.lstrip("0")).isdecimal()}
@@ -260,16 +260,16 @@ class RowWriter(ExitStack):
 
     def add(self, known_papers: Sequence[Known]) -> None:
         """Write the rows of the next records."""
-        for which, path in enumerate(self._paths):
-            rows = [() if paper is None else (paper.ids, paper.cites)[which] for paper in known_papers]
+        for number, path in enumerate(self._paths):
+            rows = [() if paper is None else (paper.ids, paper.cites)[number] for paper in known_papers]
             if not any(rows) or path is None:
                 continue
             places = np.repeat(np.arange(self._at, self._at + len(rows)), [len(row) for row in rows])
             table = pyarrow.table({"at": integers_of(places), "id": strings_of(chain.from_iterable(rows))})
-            if self._writers[which] is None:
+            if self._writers[number] is None:
                 writer = pq.ParquetWriter(path, table.schema, compression="zstd")
-                self._writers[which] = self.enter_context(writer)
-            self._writers[which].write_table(table)
+                self._writers[number] = self.enter_context(writer)
+            self._writers[number].write_table(table)
         self._at += len(known_papers)
 
     @property
@@ -280,7 +280,7 @@ class RowWriter(ExitStack):
 
 
 def know_ids(tally: Tally, corpus: Path) -> None:
-    """Give the tally the other ids of the papers of the corpus, which it remembers."""
+    """Add the other ids of the corpus's papers to the tally."""
     for path in citations.id_files(corpus):
         table = citations.read_ids(path)
         tally.know(table["paper_id"], hashes_of(table["id"].to_pylist()))

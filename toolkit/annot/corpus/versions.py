@@ -69,11 +69,11 @@ def begin_version(ws: Workspace, wanted: VersionWanted, *, changed: int, dry_run
         pooled = changed and ws.has_corpus and any(pool.per_method for pool in pools.read_pools(session).values())
         if pooled and (projects.was_sent(session) or is_judged(session)):
             newest = newest_version(session)
-            goes_on = f"--version {newest} continues that version, " if newest else ""
+            advice = f"--version {newest} continues that version, " if newest else ""
             raise InputError(
                 "pools were drawn from this corpus and pairs were sent or judged, so that other documents make a new "
                 "version of it",
-                hint=f"{goes_on}{ASK} begins one",
+                hint=f"{advice}{ASK} begins one",
             )
     return None
 

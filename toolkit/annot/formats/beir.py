@@ -71,7 +71,7 @@ def fields_of(
         "title": mixed or has_more,
         **dict.fromkeys(TEXTS, has_more),
     }
-    named = tuple(name for name, has in present.items() if has)
+    named = tuple(name for name, is_present in present.items() if is_present)
     return Fields(document, named, with_text or not mixed)
 
 
@@ -244,7 +244,7 @@ def write_irds(
     upward. warning: what the qrels must not be used for, in its first lines.
     """
     documents, topic_code = map(language_code, (collection.language, collection.language_of_topics))
-    spoken = {"papers": {documents}, "texts": {topic_code}, "both": {documents, topic_code}}[fields.kinds]
+    codes = {"papers": {documents}, "texts": {topic_code}, "both": {documents, topic_code}}[fields.kinds]
     constants = {
         "TITLE": collection.title,
         "ID": dataset_id(collection.name),
@@ -265,6 +265,6 @@ def write_irds(
         "types": TYPES,
         "warning": textwrap.fill(warning, 118),
         "constants": {constant: repr(value) for constant, value in constants.items()},
-        "queries_language": "LANGUAGE" if spoken == {documents} else repr(topic_code) if len(spoken) == 1 else "None",
+        "queries_language": "LANGUAGE" if codes == {documents} else repr(topic_code) if len(codes) == 1 else "None",
     }
     return render("irds.py.j2", values, overrides=None)

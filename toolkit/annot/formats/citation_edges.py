@@ -95,7 +95,7 @@ def _blocks(piece: Piece) -> Iterator[bytes]:
         if piece.start:
             file.seek(piece.start - 1)
             file.readline()
-        # What is decompressed cannot tell its place, and is one piece.
+        # Decompressed data cannot report its position, and is one piece.
         while block := file.read(
             BLOCK_BYTES if piece.stop is None else max(0, min(BLOCK_BYTES, piece.stop - file.tell()))
         ):

@@ -409,7 +409,7 @@ class CleanedPaper(NamedTuple):
 
     @property
     def other_number(self) -> bool:
-        """True if the abstract came as sentences and now has another number of them."""
+        """True if the abstract came as sentences and their number has changed."""
         abstract = self.before.get("abstract", "")
         return not isinstance(abstract, str) and len(abstract) != len(self.after["abstract"])
 
@@ -454,12 +454,12 @@ def cleaned(
         used |= ways(title)
     if not used and not notices:
         return None
-    came: dict[str, Any] = {"title": title} if title != paper.title else {}
-    after: dict[str, Any] = {"title": paper.title} if came else {}
+    before: dict[str, Any] = {"title": title} if title != paper.title else {}
+    after: dict[str, Any] = {"title": paper.title} if before else {}
     if changed:
-        came["abstract"], after["abstract"] = abstract, sentences
+        before["abstract"], after["abstract"] = abstract, sentences
     rules = dict.fromkeys(rule for rule, _ in notices)
-    return CleanedPaper(paper.paper_id, (*(way.value for way in Way if way in used), *rules), came, after, notices)
+    return CleanedPaper(paper.paper_id, (*(way.value for way in Way if way in used), *rules), before, after, notices)
 
 
 PAPERS, TITLES, ABSTRACTS, OTHER_NUMBER = "papers", "titles", "abstracts", "other number of sentences"
@@ -504,7 +504,7 @@ def kinds(paper: CleanedPaper) -> tuple[str, ...]:
 
 
 _NOT_ASCII_WORD = bytes(code for code in range(128) if not chr(code).isalnum())
-TELLING = 30
+ENOUGH_LETTERS = 30
 """Letters of a title that is one work's: `Introduction to the special issue` has 29, and many journals one a year."""
 
 
@@ -515,7 +515,7 @@ def work_text(title: str, year: object, abstract: str) -> str:
     if not name:
         return ""
     letters = len(name) if name.isascii() else sum(3 if char > "\u2e7f" else 1 for char in name)
-    return "\0".join((name, str(year), *([] if letters >= TELLING else [normalised_title(abstract)])))
+    return "\0".join((name, str(year), *([] if letters >= ENOUGH_LETTERS else [normalised_title(abstract)])))
 
 
 def folded_id(name: str) -> str:
@@ -598,14 +598,16 @@ def identified(record: Mapping[str, Any], order: Sequence[IdKind]) -> Identified
 
 
 def _cited(reference: Any) -> str:
-    """One cited work: `(kind, raw)`, or several of these if it has several ids."""
+    """One cited work: its id with its kind, `(kind, raw)`, or several of these if it has several ids."""
+    if isinstance(reference, str):
+        return reference
     if isinstance(reference[0], str):
         return typed(*reference) or ""
     return " ".join(dict.fromkeys(filter(None, (typed(kind, raw) for kind, raw in reference))))
 
 
 def typed(kind: IdKind, raw: object) -> str | None:
-    """An id with its kind; None if it is none of the kind.
+    """An id with its kind; None if it is not of the kind.
 
     >>> typed("doi", "https://doi.org/10.1145/3397271.3401075."), typed("pmid", "PMC123")
     ('doi:10.1145/3397271.3401075', None)
@@ -615,7 +617,7 @@ def typed(kind: IdKind, raw: object) -> str | None:
 
 
 def normalised_id(kind: IdKind, raw: object) -> str | None:
-    """The form of the id that is the same for all its spellings; None if it is none of the kind."""
+    """The normal form of the id, the same for all spellings; None if it is not of the kind."""
     if raw is None or isinstance(raw, bool) or not isinstance(raw, str | int | float):
         return None
     text = str(raw).strip()
@@ -641,6 +643,8 @@ def _doi(text: str) -> str | None:
 
 
 def _pmid(text: str) -> str | None:
+    if len(text) < 10 and text[0] != "0" and text.isascii() and text.isdecimal():
+        return text
     match = _PMID.fullmatch(text)
     return match and match.group(1)
 

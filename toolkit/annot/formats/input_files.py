@@ -39,7 +39,7 @@ from annot.base.records import Gold
 # 1. A byte order mark, or the zeros of a text that has none: UTF-8, UTF-16 (as Excel's "Unicode text" is) or UTF-32.
 # 2. Valid UTF-8 from beginning to end: UTF-8, ASCII among it.
 # 3. More bytes that continue a valid UTF-8 character than broken ones: UTF-8 with broken places. A record with one is
-#    left out and reported (`corpora.cutting.encoding_fault`).
+#    left out and reported (`corpora.pieces.encoding_fault`).
 # 4. Otherwise Windows-1252, with the five bytes that it does not define as in Latin-1, as browsers read both
 #    (https://encoding.spec.whatwg.org/#windows-1252).
 #
@@ -59,7 +59,7 @@ _XZ_MEMORY = 1 << 28
 
 
 def is_gzip(path: Path) -> bool:
-    """True if the file is compressed, whatever its name."""
+    """True if the content of the file is compressed."""
     with path.open("rb") as file:
         return file.read(2) == _GZIP
 
@@ -119,7 +119,7 @@ def check_unpacked(path: Path) -> None:
 
 
 def open_parquet(path: Path, *, hint: str | None) -> Any:
-    """The Parquet file, open. Raises InputError, with the hint, if it is none."""
+    """The Parquet file, open. Raises InputError, with the hint, if it is not a Parquet file."""
     # `annot status` reads no Parquet, and loads as few modules as it can.
     from annot.base.libraries import pq, pyarrow
 
@@ -143,7 +143,7 @@ def parquet_file(path: Path) -> Any:
 def content_of(path: Path, *, expected: str, most: int | None = None) -> bytes:
     """Bytes of a whole file, decompressed.
 
-    expected: what it was to hold, in words. Raises InputError if there is no file, and for more than `most` bytes.
+    expected: its intended content, in words. Raises InputError if there is no file, and for more than `most` bytes.
     """
     if not path.is_file():
         problem = "a folder" if path.is_dir() else "no such file"
@@ -294,7 +294,7 @@ class _TextInLines(io.TextIOWrapper):
 def text_of(path: Path, newline: str | None = None) -> Iterator[TextIO]:
     """The text of a file in its encoding, decompressed; line ends as `open` has them by `newline`.
 
-    A byte that is not UTF-8 in a file that is comes as a lone surrogate: `encoding_fault` finds it.
+    A broken byte in a UTF-8 file is read as a lone surrogate, which `encoding_fault` finds.
     """
     encoding = encoding_of(path)
     encoding, errors = _DECODED.get(encoding, (encoding, "replace"))

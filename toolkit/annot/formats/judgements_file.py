@@ -270,8 +270,8 @@ def _judgements_of(
         for problem in found:
             faults.add(problem, line=lines[place])
     times = columns.pop("time")
-    moments, took = ([time and time[part] for time in times] for part in (0, 1))
-    columns["seconds"] = [read if own is None else own for own, read in zip(columns["seconds"], took, strict=True)]
+    moments, seconds = ([time and time[part] for time in times] for part in (0, 1))
+    columns["seconds"] = [read if raw is None else raw for raw, read in zip(columns["seconds"], seconds, strict=True)]
     judgements = judgement_columns(line=lines, row=rows, judged_at=moments, **columns)
     return chosen_rows(judgements, [place not in wrong for place in range(len(lines))]) if wrong else judgements
 
@@ -434,7 +434,7 @@ def write_decisions(
 ) -> str:
     """Outcome of each pair, a line each, in the form of `decided`.
 
-    comments: what the adjudicator wrote of a pair besides the reason, by (query_id, doc_id).
+    comments: of the adjudicator on a pair, in addition to the reason, by (query_id, doc_id).
     """
     return _lines(
         record | {"comment": comments.get((record["query_id"], record["doc_id"]))}
@@ -476,7 +476,7 @@ def _fields_without_versions(fields: Iterable[tuple[str, Any]]) -> dict[str, Any
 
 SKIPPED = "skipped"
 """The flag of an annotation that the person cancelled."""
-GIVEN = ("choices", "rating", "number", "taxonomy")
+TYPES = ("choices", "rating", "number", "taxonomy")
 """Keys under which a control keeps its values."""
 
 
@@ -651,7 +651,7 @@ def _results(annotation: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict) and isinstance(item.get("from_name"), str)]
 
 
-def _control_values(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = GIVEN) -> list[Any]:
+def _control_values(annotation: Mapping[str, Any], control: str | None, kinds: Sequence[str] = TYPES) -> list[Any]:
     """Values of one control."""
     values: list[Any] = []
     for item in _results(annotation):

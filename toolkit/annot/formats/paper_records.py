@@ -162,8 +162,8 @@ def document_of_record(
     if noted is not None and line.text:
         used = language_of(" ".join(paper.sentences), line.language or language)
         if used != language_code(language):
-            what = f"sentences were cut as {language_name(used)}, not as {language_name(language_code(language))}"
-            noted.append((what, line.text))
+            note = f"sentences were cut as {language_name(used)}, not as {language_name(language_code(language))}"
+            noted.append((note, line.text))
     return paper
 
 

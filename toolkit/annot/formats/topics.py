@@ -70,14 +70,14 @@ class TopicFile:
 
 
 def topics_of(records: Iterable[Record], faults: Faults, *, form: str) -> TopicFile:
-    """The topics that the records are. Raises InputError with every fault, those that reading the records found too."""
+    """Topics from the records. Raises InputError with every fault, including those found while reading."""
     read = list(records)
     named = dict.fromkeys(name for record in read for name, value in record.values.items() if value not in (None, ""))
     fields = _fields(named, dict.fromkeys(name for record in read for name in record.more))
     for noun, name, names in (("id", "topic_id", IDS), ("title or question", "title", TITLES)):
         if read and name not in fields:
-            among = f" among {', '.join(named)}" if named else ""
-            faults.add(f"found no {noun}{among}; expected one of {', '.join(names)}", line=read[0].line)
+            fields_read = f" among {', '.join(named)}" if named else ""
+            faults.add(f"found no {noun}{fields_read}; expected one of {', '.join(names)}", line=read[0].line)
     topics: dict[str, tuple[int, Topic]] = {}
     for record in read if {"topic_id", "title"} <= fields.keys() else ():
         if topic := _topic(record, fields, faults):
@@ -193,10 +193,10 @@ def sgml_records(text: str, faults: Faults) -> Iterator[Record]:
         if tag and topic is not None:
             text_of_tag = re.sub(rf"^\s*{LABELS[tag]}", "", between, flags=re.IGNORECASE)
             topic[tag] = f"{topic[tag]}\n\n{text_of_tag}" if tag in topic and tag not in _ONCE else text_of_tag
-        elif stray := _MARKUP.sub("", between).strip():
+        elif text_between := _MARKUP.sub("", between).strip():
             faults.add(
-                f"found {stray.splitlines()[0][:SHOWN]!r} outside of every tag",
-                line=line + between[: between.index(stray.split()[0])].count("\n"),
+                f"found {text_between.splitlines()[0][:SHOWN]!r} outside of every tag",
+                line=line + between[: between.index(text_between.split()[0])].count("\n"),
             )
         line += between.count("\n")
         if match is None:

@@ -41,7 +41,10 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     """
     faults = Faults(name)
     rows = list(numbered(lines, faults))
-    scored, tag = ({}, None) if faults.found else _scores_by_query([text for _, text in rows])
+    scored: dict[str, dict[str, float]] = {}
+    tag: str | None = None
+    if len(rows) >= _MANY_LINES and not faults.found:
+        scored, tag = _scores_by_query([text for _, text in rows])
     # If something is wrong, each line is looked at.
     for number, (query_id, _, doc_id, _, score, found_tag) in run_columns(() if scored else rows, faults):
         tag = found_tag if tag is None else tag
@@ -55,6 +58,10 @@ def read_tagged_run(lines: Iterable[str], *, name: str) -> tuple[str, dict[str, 
     faults.raise_if_any(found=scored, nothing="found no lines of a run")
     rankings = {query_id: in_order(documents.items()) for query_id, documents in scored.items()}
     return tag or "", rankings
+
+
+_MANY_LINES = 20_000
+"""Number of lines from which on it pays to import Arrow."""
 
 
 def _scores_by_query(lines: Sequence[str]) -> tuple[dict[str, dict[str, float]], str | None]:
@@ -225,7 +232,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _beir_values(line: str) -> tuple[str, ...]:
-    """The values of BEIR's columns in a line of JSON, those that it has; a grade may be written as 1.0."""
+    """Values of the columns of BEIR that a line of JSON has; a grade may be written as 1.0."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -251,7 +258,7 @@ def write_qrels(qrels: Iterable[Qrel], *, source: str = "0") -> str:
 
 
 def score_of(text: str, faults: Faults, *, line: int) -> float | None:
-    """The number that the text is; any other text, nan and infinity are a fault."""
+    """The text as a number; any other text, nan and infinity are faults."""
     try:
         value = float(text)
     except ValueError:
@@ -486,7 +493,7 @@ def _parted(text: str, faults: Faults) -> tuple[Sequence[int], list[str], list[s
 def _by_query(
     query_ids: Iterable[str], places: Sequence[int], docs: Sequence[ScoredDoc]
 ) -> dict[str, tuple[ScoredDoc, ...]]:
-    """Documents of each query by their places. query_ids: most lines of a query come together."""
+    """Documents of each query by their places. query_ids: of each line, mostly grouped by query."""
     ranked: dict[str, tuple[list[int], list[ScoredDoc]]] = {}
     end = 0
     for query_id, same in groupby(query_ids):

@@ -21,7 +21,7 @@ from annot.study.snapshot import Snapshot
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-WHOSE: dict[Kind, str] = {"comments": "assessors", "reasons": "adjudicators"}
+ROLES_OF_KINDS: dict[Kind, str] = {"comments": "assessors", "reasons": "adjudicators"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,9 @@ def consent(study: Snapshot, *, how: str, people: Sequence[str]) -> tuple[Notice
     now = datetime.now(UTC)
     answers: tuple[Judgement | Adjudication, ...] = (*study.outcome.everything, *study.outcome.adjudications.values())
     # They agree to everything on record, even if the server's clock is ahead of this one.
-    until = max([now, *filter(None, (moment_of(answer.judged_at) for answer in answers))]).isoformat()
+    latest = max([now, *filter(None, (moment_of(answer.judged_at) for answer in answers))]).isoformat()
     return tuple(
-        Notice(person, words.kind, "consent", until, True, how)
+        Notice(person, words.kind, "consent", latest, True, how)
         for words in PublishedWords(study).kinds
         for person in words.early
         if not people or person in people
@@ -144,7 +144,7 @@ def _words_of_kind(
     writers = {person for person, _ in words}
     agreed = [row for row in notices if row.how == "consent" and row.kind == kind and row.assessor in writers]
     consents = tuple(dict.fromkeys(notice.words for notice in agreed))
-    return WordsOfKind(kind, WHOSE[kind], decided, len(words), dict(sorted(early.items())), consents)
+    return WordsOfKind(kind, ROLES_OF_KINDS[kind], decided, len(words), dict(sorted(early.items())), consents)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -269,13 +269,13 @@ def asked_again(snapshot: Snapshot) -> set[Pair]:
 
 
 def _recurring(to_discuss: dict[Pair, list[Judgement]], facets: dict[str, str]) -> tuple[GradePair, ...]:
-    met: Counter[tuple[str, int, int]] = Counter()
+    meetings: Counter[tuple[str, int, int]] = Counter()
     compared: Counter[str] = Counter()
     for (query_id, _), answers in to_discuss.items():
         grades = sorted(answer.grade for answer in answers if answer.grade is not None)
         compared[facets[query_id]] += len(grades) > 1
-        met.update({(facets[query_id], low, high) for low in grades for high in grades if low < high})
-    ordered = sorted(met.items(), key=lambda item: (-item[1], item[0]))
+        meetings.update({(facets[query_id], low, high) for low in grades for high in grades if low < high})
+    ordered = sorted(meetings.items(), key=lambda item: (-item[1], item[0]))
     return tuple(GradePair(facet, low, high, n, compared[facet]) for (facet, low, high), n in ordered)
 
 

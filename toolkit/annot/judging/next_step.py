@@ -26,6 +26,8 @@ class Facts(NamedTuple):
     queries: int = 0
     pooled: int = 0
     """Queries that have a pool."""
+    unfound: str = ""
+    """First query whose pool was drawn and has no document; empty if there is none."""
     to_pool: str = ""
     """Version of the corpus whose new documents pools lack; empty if they have them."""
     redraw: bool = False
@@ -115,7 +117,7 @@ class Facts(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A line of the way. Its texts are filled in from the facts."""
+    """A rule for the next step, whose texts are filled in from the facts."""
 
     when: Callable[[Facts], object]
     command: str
@@ -130,7 +132,7 @@ class Rule(NamedTuple):
 
 LETTER = "a letter for {without_letter} that says where to begin"
 OLD = "is missing or out of date"
-WAY: tuple[Rule, ...] = (
+RULES: tuple[Rule, ...] = (
     # A server that is down is in the way only of a step that needs one; otherwise the fact is empty.
     Rule(lambda f: f.serverless, "annot studio up{domain}", "{serverless}"),
     # The corpus, its labels, and the queries.
@@ -154,6 +156,11 @@ WAY: tuple[Rule, ...] = (
     ),
     Rule(lambda f: not f.queries, "annot query choose NUMBER", "rate the papers in queries.csv first"),
     # Pools, people, and the plan.
+    Rule(
+        lambda f: f.unfound and not f.elsewhere,
+        "annot query remove {unfound}",
+        "no method found a document for it; you can add it again in other words",
+    ),
     Rule(
         lambda f: f.papers and not f.elsewhere and f.pooled < f.queries, "annot pool{grow}", "{unpooled} without a pool"
     ),
@@ -265,9 +272,9 @@ WAY: tuple[Rule, ...] = (
         "annot plan{grow}",
         "{batch} without a plan; annot query remove removes one",
     ),
-    # What is not as the record has it, before anything is made of it.
+    # Differences from the record, before anything is made of it.
     Rule(lambda f: f.untrue, "annot check{part}", "{untrue}; there is no release until that is mended"),
-    # What follows from the grades.
+    # Products of the grades.
     Rule(lambda f: "agreement" in f.old, "annot agreement", f"exports/agreement.json {OLD}"),
     Rule(lambda f: "qrels" in f.old, "annot qrels", "exports/qrels.txt does not have the current final grades"),
     Rule(lambda f: f.old_runs, "annot run {old_runs}", "missing, or made before the pools or the corpus changed"),
@@ -304,9 +311,9 @@ COUNTED = {
 }
 """Nouns of counted facts, singular and plural; the other facts count pairs."""
 
-OF_THE_WAY = frozenset(
+COMMANDS_OF_RULES = frozenset(
     " ".join(word for word in rule.command.split()[1:last] if word.islower() and word.isalpha())
-    for rule in WAY
+    for rule in RULES
     for last in (2, 3)
 ) | {"studio up"}
 """Commands in the table, without `annot` and options. A word after a command may be its verb or an argument."""
@@ -320,7 +327,7 @@ def next_step(facts: Facts) -> Rule:
 
 def rule_of(facts: Facts) -> Rule:
     """The first rule that holds."""
-    return next(rule for rule in WAY if rule.when(facts))
+    return next(rule for rule in RULES if rule.when(facts))
 
 
 def _words(facts: Facts) -> Mapping[str, str]:

@@ -55,7 +55,7 @@ def record_plan(
     dropped: Collection[tuple[str, str]] = (),
     per_pair: int | None = None,
 ) -> str:
-    """Make these assignments the plan in the database; its hash.
+    """Make these assignments the plan in the database; returns its hash.
 
     handed_on: as for `people.replace_plan`; their pairs that no person has now are still to be judged, except those
     `dropped`. per_pair: number of judgements for each pair; None takes the number on record.
@@ -87,8 +87,8 @@ def take_from_plan(
     too.
     """
     plan = people.read_plan(session)
-    gone = {*queries} - {assignment.query_id for assignment in remaining}
-    vacant = {pair for pair in (plan.vacant if plan else ()) if pair[0] in gone}
+    removed = {*queries} - {assignment.query_id for assignment in remaining}
+    vacant = {pair for pair in (plan.vacant if plan else ()) if pair[0] in removed}
     if remaining:
         record_plan(
             ws, session, remaining, handed_on=leaving, dropped={*vacant, *(assignment.pair for assignment in leaving)}
@@ -217,11 +217,11 @@ def _of_sample(ws: Workspace, session: Session, sample: PoolSample) -> tuple[str
     return (*faults, *sample.design.faults_of_label(ws.settings.sample.cheap_label))
 
 
-def _of_file(ws: Workspace, recorded: str, reckoned: str) -> tuple[str, ...]:
+def _of_file(ws: Workspace, recorded: str, computed: str) -> tuple[str, ...]:
     path = ws.pools / PLAN_FILE
     again = "write it again with `annot plan`"
-    if recorded != reckoned:
-        return (f"the plan in the database has the hash {reckoned[:12]}, expected {recorded[:12]}; {again}",)
+    if recorded != computed:
+        return (f"the plan in the database has the hash {computed[:12]}, expected {recorded[:12]}; {again}",)
     if not path.is_file() or sha256_of(path) != recorded:
         return (f"{path}: missing, or without the hash {recorded[:12]} of the plan on record; {again}",)
     return ()
@@ -321,7 +321,7 @@ def import_judgements(
             is_first = not is_judged(session)
             present = {person.assessor for person in everyone}
             named = {person.assessor: person for person in persons.values()}
-            people.put_assessors(session, [person for who, person in named.items() if who not in present])
+            people.put_assessors(session, [person for pseudonym, person in named.items() if pseudonym not in present])
             pools.put_queries(session, new)
             recorded = _record(session, judged, settled, plan, ws)
             del plan
@@ -375,7 +375,7 @@ def _refuse_unnamed(session: Session, rows: ByColumn, persons: Mapping[str, Asse
 
 
 def _is_unnamed(row: Mapping[str, Any]) -> bool:
-    """True for a line of qrels: it has a grade alone."""
+    """True for a line of qrels, which has nothing but a grade."""
     return row.keys() == {"grade"}
 
 

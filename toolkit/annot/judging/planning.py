@@ -176,7 +176,7 @@ class _Teams:
         self.overlap[tuple(sorted((*team, *beside)))] += pairs
 
     def busiest_first(self, judges: Iterable[str]) -> tuple[str, ...]:
-        """People who have pairs of a query, a name a pair: a query keeps its team when its pool grows."""
+        """People who have pairs of a query, one name per pair: a query keeps its team when its pool grows."""
         members = Counter(judges)
         return tuple(sorted(members.keys() & {*self.assessors}, key=lambda name: (-members[name], name)))
 
@@ -445,7 +445,7 @@ def _faults_of_adjudicators(plan: Sequence[Assignment], settling: Mapping[Pair, 
 
 
 def papers_shared(plan: Iterable[Assignment], queries: Mapping[str, Query]) -> dict[str, int]:
-    """Number of query papers of which each assessor has a pair that another person has too."""
+    """Number of query papers that each assessor shares with another person."""
     members: dict[tuple[str, str], set[str]] = {}
     for assignment in plan:
         members.setdefault(assignment.pair, set()).add(assignment.assessor)
@@ -561,13 +561,13 @@ def hand_on(
         return min(free, key=cost, default=None)
 
     receiver: dict[Pair, str | None] = dict.fromkeys(open_pairs)
-    left_over = []
+    unassigned = []
     for pair in open_pairs:
         if successor is not None and can_take(successor, [pair]):
             receiver[pair] = successor
         else:
-            left_over.append(pair)
-    for group in _groups_to_hand_on(left_over, together=together):
+            unassigned.append(pair)
+    for group in _groups_to_hand_on(unassigned, together=together):
         taker = lightest(group)
         for pair in group:
             name = taker or lightest([pair])
@@ -577,9 +577,9 @@ def hand_on(
 
     staying = [assignment for assignment in leavers if assignment.pair_key in answered]
     given_up = tuple(assignment for assignment in leavers if assignment.pair_key not in answered)
-    new, gone = _sequences(plan, given_up, receiver)
+    new, dropped = _sequences(plan, given_up, receiver)
     remaining = [assignment for assignment in plan if assignment.assessor != leaver]
-    return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, receiver, gone)
+    return PlanHandedOn(renumbered([*remaining, *staying, *new]), given_up, receiver, dropped)
 
 
 def give_back(
@@ -640,17 +640,17 @@ def _sequences(
         last[assignment.assessor] = max(last[assignment.assessor], assignment.position)
     new: list[Assignment] = []
     place_of: dict[PairKey, int] = {}
-    gone = 0
+    dropped = 0
     for assignment in given_up:
         name = receiver.get(assignment.pair)
         if assignment.occasion > 1:
             first = place_of.get(PairKey(*assignment.pair))
             if name is None or first is None or last[name] - first < FEWEST_BETWEEN:
-                gone += 1
+                dropped += 1
                 continue
         if name is None:
             continue
         last[name] += 1
         place_of[assignment.pair_key] = last[name]
         new.append(replace(assignment, assessor=name, position=last[name]))
-    return new, gone
+    return new, dropped

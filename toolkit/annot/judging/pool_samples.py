@@ -26,14 +26,15 @@ def documents_to_plan(
     queries: Iterable[str],
     current: Iterable[Assignment],
 ) -> dict[str, tuple[str, ...]]:
-    """The documents in the pool of each query to plan; queries that are planned stay so. Without names, of all."""
+    """Documents in the pool of each query to plan: planned queries and those named, or all without names."""
     chosen = {known_query(known, name).query_id for name in queries} or set(known)
     chosen |= {assignment.query_id for assignment in current}
     without_pool = sorted(name for name in chosen if name not in documents)
     if not known:
         raise MissingInput("no queries", hint="add them with `annot query add` or `annot query choose`")
     if without_pool:
-        raise MissingInput(f"no pool for {', '.join(without_pool)}", hint="draw the pools with `annot pool`")
+        hint = "draw the pools with `annot pool`; `annot query remove` takes out one for which no document is found"
+        raise MissingInput(f"no pool for {', '.join(without_pool)}", hint=hint)
     return {name: documents[name] for name in sorted(chosen)}
 
 
@@ -278,16 +279,16 @@ def faults_of_sample(
             ranks_of = {
                 doc_id: sample.pairs[query_id, doc_id].ranks for doc_id in places if places[doc_id].batch == batch
             }
-            expected, reckoned = hashes.get(query_id, {}).get(str(batch)), sha256s[query_id][str(batch)]
-            if expected is not None and expected != reckoned:
-                faults.append(f"{query_id}: the frozen ranks have the hash {reckoned[:12]}, expected {expected[:12]}")
+            expected, computed = hashes.get(query_id, {}).get(str(batch)), sha256s[query_id][str(batch)]
+            if expected is not None and expected != computed:
+                faults.append(f"{query_id}: the frozen ranks have the hash {computed[:12]}, expected {expected[:12]}")
             # Methods that came later have ranks of these documents, too: only those that were frozen count.
             ranks = nested(
                 (method, doc_id, rank) for doc_id, methods in ranks_of.items() for method, rank in methods.items()
             )
             again = pooling.frozen_ranks(ranks, ranks_of, batch=batch)
             for doc_id, methods in ranks_of.items():
-                by_pool = now.get(doc_id, {}) if expected != reckoned else {}
+                by_pool = now.get(doc_id, {}) if expected != computed else {}
                 if doc_id not in pooled:
                     faults.append(f"{query_id} {doc_id}: in the sample, but not in the pool")
                 elif again[doc_id] != places[doc_id]:

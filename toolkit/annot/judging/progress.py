@@ -15,7 +15,7 @@ from annot.base.settings import Settings
 from annot.base.stats.values import Estimate, Interval, Undefined, Value
 from annot.measuring.agreement.coefficients import HEADLINE
 from annot.measuring.agreement.estimates import TOGETHER, Summary
-from annot.measuring.forecast.hours import NOBODY, WHO, Forecast, Rules, cost_of, forecast, hours_for, settling_of
+from annot.measuring.forecast.hours import DECIDERS, VACANT, Forecast, Rules, cost_of, forecast, hours_for, settling_of
 from annot.measuring.measured import agreement_of
 from annot.study.outcome import Outcome
 from annot.study.snapshot import Snapshot
@@ -143,7 +143,7 @@ class AgreementSoFar:
         self._found: RunningAgreement | None = None
 
     def __call__(self, snapshot: Snapshot) -> RunningAgreement | None:
-        """The agreement of this snapshot; None as `running_agreement` has it, and of too few papers."""
+        """Agreement of this snapshot; None as in `running_agreement`, and for too few papers."""
         if papers_with_complete_pairs(snapshot) < self._least_papers:
             return None
         outcome = snapshot.outcome
@@ -188,7 +188,7 @@ def progress_of(
         settling=_settling(snapshot, rules),
         forecast=forecast(
             answers.values(),
-            {name: left[name] for name in names} | {NOBODY: sum(progress.vacant.values())},
+            {name: left[name] for name in names} | {VACANT: sum(progress.vacant.values())},
             now=now,
             rules=rules,
             topics=snapshot.topics,
@@ -213,7 +213,7 @@ def _queries(outcome: Outcome) -> tuple[QueryProgress, ...]:
 def _settling(snapshot: Snapshot, rules: Rules) -> DisputeProgress:
     outcome, seconds = snapshot.outcome, snapshot.ws.settings.forecast.dispute_seconds
     rate = settling_of(settled_of(outcome), seconds=seconds, fence=rules.fence, topics=snapshot.topics)
-    hours = hours_for(rate, {WHO: len(outcome.open)}, rules, noun="settled dispute")
+    hours = hours_for(rate, {DECIDERS: len(outcome.open)}, rules, noun="settled dispute")
     return DisputeProgress(
         len(outcome.disputed), len(outcome.unjudgeable), len(outcome.open), hours, cost_of(hours, rules)
     )
@@ -260,7 +260,7 @@ class PersonByDay:
 
 @dataclass(frozen=True, slots=True)
 class ByDay:
-    """Answers of everyone on the last days."""
+    """Everyone's answers on recent days."""
 
     days: tuple[date, ...]
     """The oldest first; the last is today."""

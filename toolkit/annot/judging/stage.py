@@ -45,7 +45,7 @@ PRODUCTS = {
 def next_of(ws: Workspace) -> Rule:
     """The next step of the study."""
     with ws.opened() as study, study.store() as store:
-        # What is found of the files is remembered by their dates.
+        # Findings about files are remembered by the files' dates.
         store.settle()
         with study.reading() as session:
             return next_step(Stage(session, study).facts())
@@ -82,8 +82,8 @@ class Stage:
         self.pairs = self.plain.number + len(self.outcome.planned)
         """Number of pairs of the plan."""
         imported = runs.judgements_imported(session)
-        gone = self._people_elsewhere() if imported else set()
-        present = [person for person in self.everyone if person.left_on is None and person.assessor not in gone]
+        elsewhere = self._people_elsewhere() if imported else set()
+        present = [person for person in self.everyone if person.left_on is None and person.assessor not in elsewhere]
         may_assess = ws.settings.adjudication.adjudicator_may_assess
         self.judges = {
             person.assessor for person in present if person.account and (may_assess or not person.adjudicator)
@@ -175,7 +175,7 @@ class Stage:
         """The facts on which the next step depends."""
         outcome, sent = self.outcome, projects.was_sent(self.session)
         owing = outcome.progress.left_by_assessor
-        gone = {person.assessor for person in self.everyone if person.left_on is not None}
+        people_left = {person.assessor for person in self.everyone if person.left_on is not None}
         papers, settings = self.ws.has_corpus, self.ws.settings
         facts = Facts(
             papers=papers,
@@ -192,7 +192,7 @@ class Stage:
             to_decide=len(self.waiting),
             changed=self._changed_in_words(refused=False),
             refused=self._changed_in_words(refused=True),
-            leavers=tuple(sorted(owing.keys() & gone)),
+            leavers=tuple(sorted(owing.keys() & people_left)),
             missing=sum(n for name, n in owing.items() if name not in self.judges),
             vacant=len(outcome.progress.vacant),
             open=self.plain.disputed + len(outcome.open),
@@ -208,22 +208,29 @@ class Stage:
 
     def _with_plan(self, facts: Facts) -> Facts:
         """Facts about the queries, their pools, and the plan."""
-        outcome, here = self.outcome, not self.elsewhere
+        outcome, judged_here = self.outcome, not self.elsewhere
         planned = people.planned_queries(self.session).union(query_id for query_id, _ in outcome.planned)
         missing_people = max(0, self.ws.settings.judging.per_pair - len(self.judges))
         return facts._replace(
             query=self.ws.vocabulary.query,
             queries=len(self.queries),
             pooled=len(self.pooled),
+            unfound=self._unfound(self.pooled | planned),
             to_pool=self._version_to_pool(),
-            seats=missing_people if here and not planned else 0,
+            seats=missing_people if judged_here and not planned else 0,
             planned=self.pairs,
-            unpooled_plan=self._unpooled_plan() if here else 0,
-            growing=sum(1 for _ in self._growing(planned)) if here else 0,
-            undrawn=len(self._undrawn(planned)) if here else 0,
+            unpooled_plan=self._unpooled_plan() if judged_here else 0,
+            growing=sum(1 for _ in self._growing(planned)) if judged_here else 0,
+            undrawn=len(self._undrawn(planned)) if judged_here else 0,
             to_fill=sum(bool(self.judges - {*outcome.planned[pair]}) for pair in outcome.progress.vacant),
             batch=len(self.pooled - planned),
         )
+
+    def _unfound(self, others: Set[str]) -> str:
+        """First query, without the others, whose pool was drawn and has no document."""
+        without = [query for query in self.queries if query.query_id not in others]
+        drawn = pools.read_rankings_sha256(self.session) if without else {}
+        return next((query.query_id for query in without if query.topic_id in drawn), "")
 
     def _unlabelled(self) -> str:
         if not self.labelled:
@@ -344,8 +351,8 @@ class Stage:
         to_settle: dict[str, int] = {}
         unsent, stale = 0, 0
         shows = last_opinions(self.session) if noted else {}
-        judgements = {dispute[0].pair: dispute for dispute in self.outcome.disputed}
-        for pair in self.outcome.open:
+        judgements = {dispute[0].pair: dispute for dispute in self.outcome.disputed} if holders else {}
+        for pair in self.outcome.open if self.adjudicators else ():
             if pair in self.waiting:
                 continue
             question = PairKey(*pair, 1 + self.outcome.reopened.get(pair, 0))
@@ -454,7 +461,7 @@ class Stage:
         others = [state for state in states if not (state.product or (old_runs and state.untrue == {"runs"}))]
         parts = {state.part for state in others}
         return facts._replace(
-            old=frozenset(name for name, is_so in current.items() if not is_so),
+            old=frozenset(name for name, is_current in current.items() if not is_current),
             untrue=tuple(state.says for state in others),
             untrue_part=parts.pop() if len(parts) == 1 else "",
             old_runs=old_runs,
@@ -464,7 +471,7 @@ class Stage:
         )
 
     def _refusing(self) -> list[StudyState]:
-        """The states that the study is in and in which there is no release."""
+        """States of the study in which it cannot be released."""
         # Imported once all grades are there, as for the qrels.
         from annot.judging.states import remembered_findings
 
@@ -475,8 +482,8 @@ class Stage:
         from annot.formats.trec import topics_file, write_qrels
         from annot.study.snapshot import DECISIONS_FILE
 
-        beside = (DECISIONS_FILE, topics_file(read_topics(self.session)))
-        files = (self.ws.qrels, *(self.ws.exports / name for name in beside))
+        other_names = (DECISIONS_FILE, topics_file(read_topics(self.session)))
+        files = (self.ws.qrels, *(self.ws.exports / name for name in other_names))
         if not all(file.is_file() for file in files):
             return False
         return self.ws.qrels.read_text(encoding="utf-8") == write_qrels((*self.plain.qrels, *self.outcome.qrels))
@@ -485,8 +492,8 @@ class Stage:
         """Missing or outdated runs of our own systems; runs of others have to be imported again."""
         files = {path.name for path in self.ws.runs.glob("*.run")}
         for run in runs.read_runs(self.session) if self.pooled else ():
-            holds = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
-            if run.kind == Source.BASELINE and not holds:
+            is_valid = f"{run.tag}.run" in files and self._current(f"run/{run.tag}")
+            if run.kind == Source.BASELINE and not is_valid:
                 yield run.tag
 
 

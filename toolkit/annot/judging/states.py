@@ -32,7 +32,7 @@ from annot.study.workspace import Workspace, write_file
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-THINGS = {
+STUDY_PARTS = {
     "count": "how many papers there are",
     "corpus": "the papers of the corpus",
     "rankings": "the rankings behind the pools",
@@ -116,9 +116,9 @@ class Examination:
 
     @cached_property
     def things(self) -> frozenset[str]:
-        """Members of `THINGS` that the study has; guidelines and a server only if people judged here."""
+        """Members of `STUDY_PARTS` that the study has; guidelines and a server only if people judged here."""
         judged_here = Source.LABEL_STUDIO in self.ws.read(sources_of_judgements)
-        return frozenset(THINGS if judged_here else THINGS.keys() - {"guidelines", "blindness"})
+        return frozenset(STUDY_PARTS if judged_here else STUDY_PARTS.keys() - {"guidelines", "blindness"})
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class StudyState(NamedTuple):
     says: str
     """The state as a clause."""
     untrue: frozenset[str]
-    """Members of `THINGS` that are not true in this state."""
+    """Members of `STUDY_PARTS` that are not true in this state."""
     remedy: str
     """Remedy, in words."""
     reads: tuple[str, ...]

@@ -108,14 +108,14 @@ def training_of(ws: Workspace, session: Session) -> tuple[TrainedAssessor, ...]:
     papers = papers_of(queries)
     answers = by_person(current_answers(session, TRAIN))
     again = by_person(current_answers(session, FEEDBACK))
-    gone = withdrawn_ids(session)
+    withdrawn = withdrawn_ids(session)
     late = by_person(answer.record for answer in trials.read_answers(session, TOO_LATE))
     planned = by_person(people.read_assignments(session))
     recorded = trials.read_trials(session)
     settings = ws.settings.training
     trained = []
     for name, assigned in by_person(trials.read_assignments(session, TRAIN)).items():
-        kept = staying(assigned, gone, answers.get(name, {}))
+        kept = staying(assigned, withdrawn, answers.get(name, {}))
         own_gold = {pair: golden[pair] for pair in kept if pair in golden}
         answered = [answer for pair, answer in answers.get(name, {}).items() if pair in own_gold and answer.counts]
         agreement, furthest = _agreement_with_grades(ws, grades_of(answered), own_gold, papers)
@@ -171,9 +171,9 @@ def hidden_gold_of(ws: Workspace, session: Session) -> tuple[HiddenGoldResult, .
     return tuple(results)
 
 
-def staying(pairs: Iterable[Pair], gone: Collection[str], kept: Collection[Pair]) -> list[Pair]:
+def staying(pairs: Iterable[Pair], withdrawn: Collection[str], kept: Collection[Pair]) -> list[Pair]:
     """The pairs whose documents were not withdrawn (`gone`), or that are `kept` all the same."""
-    return [pair for pair in pairs if pair[1] not in gone or pair in kept]
+    return [pair for pair in pairs if pair[1] not in withdrawn or pair in kept]
 
 
 def on_record(trained: TrainedAssessor) -> dict[str, Any]:

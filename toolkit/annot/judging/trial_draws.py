@@ -62,13 +62,13 @@ def draw_gold(
     ]
     drawn: list[Decision] = []
     for facet in sorted({query.facet for query in query_of.values()}):
-        have = sum(query_of[query_id].facet == facet for query_id, _ in current if query_id in query_of)
+        count_so_far = sum(query_of[query_id].facet == facet for query_id, _ in current if query_id in query_of)
         free = [
             decision
             for decision in sorted(settled, key=lambda decision: decision.pair)
             if query_of[decision.query_id].facet == facet and decision.pair not in current
         ]
-        drawn += draw_evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - have)
+        drawn += draw_evenly(shuffled(free, generator(seed, "gold", facet)), per_facet - count_so_far)
     return tuple(drawn)
 
 

@@ -93,9 +93,9 @@ def kept(folder: Path) -> Front | None:
 def keep(folder: Path, front: Front) -> None:
     """Remember the domain."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    aside = folder / f"{FACTS}.new"
-    aside.write_text(json.dumps(asdict(front)), encoding="utf-8")
-    aside.replace(folder / FACTS)
+    temporary = folder / f"{FACTS}.new"
+    temporary.write_text(json.dumps(asdict(front)), encoding="utf-8")
+    temporary.replace(folder / FACTS)
 
 
 def addresses_of(name: str) -> frozenset[str]:
@@ -166,9 +166,9 @@ def up(folder: Path, front: Front, ports: Mapping[str | None, int]) -> None:
     folder = folder.resolve()
     with server.locked(folder / "lock"):
         path = folder / CADDYFILE
-        aside = path.with_suffix(".new")
-        aside.write_text(caddyfile(folder, front, ports), encoding="utf-8")
-        aside.replace(path)
+        temporary = path.with_suffix(".new")
+        temporary.write_text(caddyfile(folder, front, ports), encoding="utf-8")
+        temporary.replace(path)
         (folder / UP).touch()
         if running(folder) is None:
             if not may_use(front.port):
@@ -223,7 +223,7 @@ def down(folder: Path) -> None:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-AGAIN = "`annot studio up` sets it"
+REMEDY = "`annot studio up` sets it"
 LEAST_LEFT = 1 / 6
 """Share of its time that a certificate has left at least; Caddy renews it when a third is left."""
 
@@ -231,7 +231,7 @@ LEAST_LEFT = 1 / 6
 def seen_from_outside(
     folder: Path, front: Front, strangers: Mapping[str | None, Sequence[tuple[str, str]]]
 ) -> Iterator[tuple[str, str]]:
-    """Problems of the servers as people elsewhere meet them, each with its remedy.
+    """Problems of the servers for people elsewhere, each with its remedy.
 
     strangers: for each person with a server, addresses and passwords of others, which are tried there.
     """
@@ -244,7 +244,7 @@ def seen_from_outside(
         return
     trusted = ssl.create_default_context(cafile=root if front.internal else None)
 
-    def seen(person: str | None) -> list[tuple[str, str]]:
+    def problems(person: str | None) -> list[tuple[str, str]]:
         address = front.url(person)
         try:
             with httpx.Client(base_url=address, verify=trusted, trust_env=False, timeout=60.0) as session:
@@ -254,16 +254,16 @@ def seen_from_outside(
             return [(f"{address}: cannot be opened from outside: {error}", remedy)]
 
     with ThreadPoolExecutor(max_workers=max(1, len(strangers))) as pool:
-        yield from chain.from_iterable(pool.map(seen, strangers))
+        yield from chain.from_iterable(pool.map(problems, strangers))
 
 
 def _faults(address: str, session: httpx.Client, strangers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Problems of one server. strangers: addresses and passwords of accounts that it must not let in."""
     answer = session.get("/user/login/")
     if "strict-transport-security" not in answer.headers:
-        yield f"{address}: browsers are not told to use https alone", AGAIN
+        yield f"{address}: browsers are not told to use https alone", REMEDY
     if not all("secure" in cookie.lower() for cookie in answer.headers.get_list("set-cookie")):
-        yield f"{address}: its cookies are sent without https, too", AGAIN
+        yield f"{address}: its cookies are sent without https, too", REMEDY
     certificate = answer.extensions["network_stream"].get_extra_info("ssl_object").getpeercert()
     begin, end = (ssl.cert_time_to_seconds(certificate[name]) for name in ("notBefore", "notAfter"))
     if (left := end - time.time()) < LEAST_LEFT * (end - begin):

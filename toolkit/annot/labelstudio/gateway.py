@@ -41,7 +41,7 @@ PROJECT_SETTINGS = {
     "maximum_annotations": 1,
     "show_skip_button": False,
     "enable_empty_annotation": False,
-    # What fills the sentence labels is the task's own prediction; without this it would stay unused.
+    # The task's own prediction fills the sentence labels; without this setting it would not be used.
     "show_collab_predictions": True,
 }
 """Settings of every project of ours."""
@@ -104,7 +104,7 @@ class Gateway(Door):
             self._client.projects.delete(project_id)
 
     def create_project(self, spec: ProjectSpec) -> int:
-        """Make the project, even if there is one already; its id."""
+        """Make the project, even if there is one already; returns its id."""
         with self._asking(f"creating the project {spec.title!r}"):
             return integer(self._client.projects.create(**_fields(spec)).id)
 
@@ -166,7 +166,7 @@ class Gateway(Door):
             return integer(pager.response.total)
 
     def send_tasks(self, project_id: int, tasks: Sequence[Payload]) -> tuple[int, ...]:
-        """Send one batch, once; the ids of its tasks, in its order, as far as the answer holds them.
+        """Send one batch, once; returns the ids of its tasks in its order, as far as the answer has them.
 
         Raises UncertainWrite if the answer does not settle whether it arrived.
         """
@@ -261,7 +261,7 @@ class Gateway(Door):
             return integer(annotation.id)
 
     def predictions(self, project_id: int) -> tuple[Prediction, ...]:
-        """Everything that is filled in on the tasks of the project, whoever filled it in; all in one answer."""
+        """All predictions on the tasks of the project, from any source, by one request."""
         with self._asking(f"reading what is filled in on the tasks of project {project_id}"):
             listed = self._client.predictions.list(project=project_id, request_options=READ)
             return tuple(Prediction(row.task, row.model_version, row.score, tuple(row.result)) for row in listed)
@@ -412,10 +412,10 @@ def deliver(
     if last is not None:
         present = _delete_all_but(last, server, project_id, stale)
     forgotten = _delete_forgotten(server, project_id, present, answered)
-    keys_there = {task.key for task in present} - {task.key for task in forgotten}
+    existing_keys = {task.key for task in present} - {task.key for task in forgotten}
     by_key = {task["data"][KEY]: task for task in tasks}
-    spared = (by_key.keys() & answered.keys()) - keys_there
-    missing = {key: task for key, task in by_key.items() if key not in keys_there | spared}
+    spared = (by_key.keys() & answered.keys()) - existing_keys
+    missing = {key: task for key, task in by_key.items() if key not in existing_keys | spared}
     staying = [task for task in present if task not in forgotten]
     updated = _bring_up_to_date(server, staying, tasks, advance)
     advance(len(tasks) - len(missing) - updated)
@@ -435,7 +435,7 @@ def deliver(
 def _delete_all_but(
     last: StudioTask, server: Gateway, project_id: int, stale: Sequence[StudioTask]
 ) -> tuple[StudioTask, ...]:
-    """Delete the unanswered of these tasks but for the last; the tasks of the project then, without the last."""
+    """Delete the unanswered of these tasks but the last; returns the tasks that the project then has besides it."""
     server.delete_unanswered(project_id, [task.task_id for task in stale if task.task_id != last.task_id])
     return tuple(task for task in server.tasks_of(project_id) if task.task_id != last.task_id)
 
@@ -443,7 +443,7 @@ def _delete_all_but(
 def _delete_forgotten(
     server: Gateway, project_id: int, present: Sequence[StudioTask], answered: Mapping[str, str]
 ) -> list[StudioTask]:
-    """Delete the unanswered tasks that are older than their answer on record; those that are gone then."""
+    """Delete the unanswered tasks that are older than their answer on record; returns the deleted ones."""
     older = [
         task for task in present if not task.annotations and (task.updated_at or "~") < answered.get(task.key or "", "")
     ]
@@ -486,10 +486,10 @@ def tasks_to_resend(
     new: keys of tasks that were never sent.
     """
     positions = {task["data"][KEY]: number for number, task in enumerate(tasks)}
-    keys_there = {task.key for task in listed}
+    existing_keys = {task.key for task in listed}
     waiting = {positions[task.key]: task for task in listed if task.key in positions and not task.annotations}
     outdated = [position for position, task in waiting.items() if _differing_fields(task, tasks[position]["data"])]
-    first = [positions[key] for key in new if key not in keys_there]
+    first = [positions[key] for key in new if key not in existing_keys]
     first += outdated if len(outdated) > MOST_UPDATES else []
     return [task for position, task in waiting.items() if position >= min(first, default=len(tasks))]
 
@@ -497,7 +497,7 @@ def tasks_to_resend(
 def _bring_up_to_date(
     server: Gateway, listed: Sequence[StudioTask], tasks: Sequence[Payload], advance: Callable[[int], None]
 ) -> int:
-    """Update unanswered tasks that show another text about the pair than they should; the number of updates.
+    """Update unanswered tasks that show a wrong text about the pair; returns the number of updates.
 
     Labelled abstracts stay, but for the words around them: the regions drawn on them are the task's predictions, which
     an update leaves as they are.
@@ -535,7 +535,7 @@ def _send_all(
 
 
 def _send(server: Gateway, project_id: int, batch: list[Payload]) -> list[StudioTask]:
-    """Send one batch; the tasks that the server answers with.
+    """Send one batch; returns the tasks in the server's answer.
 
     If the answer is lost, look for the tasks before sending again those that are not there.
     """

@@ -221,7 +221,7 @@ def _unusable(answer: httpx.Response, problem: str) -> UncertainWrite:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-SAID_AFTER = 10.0
+WARN_AFTER = 10.0
 """Seconds without an answer after which a warning is logged."""
 LONGEST_WAIT = 60.0
 """Seconds for which one request waits, all in all, where the server asks for it."""
@@ -231,7 +231,7 @@ LOGGER = logging.getLogger("annot")
 
 
 class PatientClient(httpx.Client):
-    """A client that waits as long as its timeout allows, and after `SAID_AFTER` seconds logs a warning.
+    """A client that waits as long as its timeout allows, and after `WARN_AFTER` seconds logs a warning.
 
     Raises TooManyRequests if the server asks for a longer wait than there is, or the request cannot be repeated safely,
     and UncertainWrite for a body beyond the limits of `annot.labelstudio.http_client`.
@@ -246,7 +246,7 @@ class PatientClient(httpx.Client):
         waited = 0.0
         while True:
             warned = threading.Timer(
-                SAID_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, SAID_AFTER)
+                WARN_AFTER, LOGGER.warning, ("%s has not answered for %.0f s; still waiting", place, WARN_AFTER)
             )
             warned.start()
             try:
@@ -324,7 +324,7 @@ class Door:
             return str(self._client.versions.get(request_options=READ).model_dump()["release"])
 
     def identity(self) -> str:
-        """Identity of this server's data, whatever its address: its organisation and the moment when that was made."""
+        """Identity of this server's data, independent of its address: its organisation and when that was made."""
         with self._asking("asking which server this is"):
             active = self._client.users.whoami(request_options=READ).active_organization
             created = {group.id: group.created_at for group in self._client.organizations.list(request_options=READ)}

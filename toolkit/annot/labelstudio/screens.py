@@ -235,15 +235,15 @@ _LANGUAGE = re.compile(
 def _forms(words: Words) -> dict[str, re.Pattern[str]]:
     """Patterns of the parts of a task, by name, with these words around the texts. The names are those of `_formed`."""
 
-    def said(key: str, **patterns: str) -> str:
+    def pattern(key: str, **patterns: str) -> str:
         return words.pattern(f"task.{key}", in_html=True, **patterns)
 
-    def either(*keys: str) -> str:
-        return f"(?:{'|'.join(map(said, keys))})"
+    def any_of(*keys: str) -> str:
+        return f"(?:{'|'.join(map(pattern, keys))})"
 
-    none = f'<div class="a-none">{said("no_label", labels="[^<>]*")}</div>'
+    none = f'<div class="a-none">{pattern("no_label", labels="[^<>]*")}</div>'
     labelled = "".join(
-        rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{said(name)}</span> [^<>]*</h2>'
+        rf'<div class="a-side a-{side}(?: a-fixed|(?: a-wants-[\w-]+)*)"><h2><span>{pattern(name)}</span> [^<>]*</h2>'
         rf'{none}{_COLUMN}(?:<p class="a-s(?: a-hit)?">[^<>]*</p>)*</div></div>'
         for side, name in (("query", "query"), ("cand", "candidate"))
     )
@@ -255,21 +255,21 @@ def _forms(words: Words) -> dict[str, re.Pattern[str]]:
             "</details>)?</div></div>"
         )
 
-    topic = plain("query", either("query", "topic"), "narrative", said("narrative"))
-    document = plain("cand", either("candidate", "document"), "rest", said("rest", count=r"[\d.,\s]+"))
-    by_full_text = f'<div class="a-none">{either("full_text", "full_text_of_paper")}</div>'
+    topic = plain("query", any_of("query", "topic"), "narrative", pattern("narrative"))
+    document = plain("cand", any_of("candidate", "document"), "rest", pattern("rest", count=r"[\d.,\s]+"))
+    by_full_text = f'<div class="a-none">{any_of("full_text", "full_text_of_paper")}</div>'
     left, right = (
         rf'<div class="a-side a-{side} a-fixed"><h2><span>{heads}</span> [^<>]*</h2>{by_full_text}'
         r'<div class="a-text"><p class="a-s">(?:<a href="https?://[^<>"\s]+" target="_blank" rel="noopener '
         r'noreferrer" accesskey="[a-z]">[^<>]*</a>|[^<>]*)</p></div></div>'
-        for side, heads in (("query", said("query")), ("cand", either("candidate", "document")))
+        for side, heads in (("query", pattern("query")), ("cand", any_of("candidate", "document")))
     )
-    criteria = f'<details class="a-criteria"><summary accesskey="[a-z]">{said("grades")}</summary></details>'
-    returned = rf'(?:<div class="a-returned"><p>{said("again")} [^<>]*</p></div>)?'
+    criteria = f'<details class="a-criteria"><summary accesskey="[a-z]">{pattern("grades")}</summary></details>'
+    returned = rf'(?:<div class="a-returned"><p>{pattern("again")} [^<>]*</p></div>)?'
     pair = rf'<div class="a-pair(?:{_ABOUT}">{labelled}| a-whole{_ABOUT}">{topic}{document})</div>{criteria}{returned}'
     full_text = rf'<div class="a-pair(?: a-whole)?{_ABOUT}">(?:{topic}|{left}){right}</div>{criteria}'
     alone = (
-        rf'<div class="a-pair a-alone"><div class="a-side a-query a-fixed"><h2><span>{said("abstract")}</span> '
+        rf'<div class="a-pair a-alone"><div class="a-side a-query a-fixed"><h2><span>{pattern("abstract")}</span> '
         rf'[^<>]*</h2>{none}{_COLUMN}(?:<p class="a-s">[^<>]*</p>)*</div></div></div>'
     )
     opinion = rf"(?:\d .+|{words.pattern('task.could_not', reason='.+')})"
@@ -459,7 +459,7 @@ def written_on(task: Payload) -> Iterator[str]:
 
 
 def is_prediction_of_ours(prediction: Prediction, *, screen: Screen, labels: Sequence[str]) -> bool:
-    """True if only labels of sentences are filled in on a task, and for an adjudicator that a reason is needed: no
+    """True if a prediction has labels of sentences only, and for an adjudicator the mark that a reason is needed: no
     grade, score or other words."""
     if prediction.model_version != LABELS_FROM or prediction.score is not None:
         return False

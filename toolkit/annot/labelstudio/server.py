@@ -41,7 +41,7 @@ _MARKER = "annot-installed"
 _TAIL_LINES = 15
 PACKAGES = 155
 """Approximate size of the installation."""
-A_LINE_EVERY = 10.0
+SECONDS_BETWEEN_LINES = 10.0
 """Seconds between two lines of progress."""
 
 
@@ -97,11 +97,11 @@ def locked(path: Path) -> Iterator[None]:
 @contextmanager
 def reported(say: Callable[[str], None], work: str) -> Iterator[None]:
     """Say every few seconds that the work goes on, until the context ends."""
-    over = threading.Event()
+    finished = threading.Event()
 
     def report() -> None:
         begun = time.monotonic()
-        while not over.wait(A_LINE_EVERY):
+        while not finished.wait(SECONDS_BETWEEN_LINES):
             say(f"{work}, for {lasting(time.monotonic() - begun)} now")
 
     reporter = threading.Thread(target=report, daemon=True)
@@ -109,7 +109,7 @@ def reported(say: Callable[[str], None], work: str) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        finished.set()
         reporter.join()
 
 
@@ -142,7 +142,7 @@ def _home(environ: Mapping[str, str]) -> Path:
 # ----------------------------------------------------------------------------------------------------------------------
 # A local Label Studio for one machine: up, down, status.
 #
-# Everything it owns lies in one folder: the data (`data/`), the administrator's credentials (`admin.json`, readable
+# Everything it owns is in one folder: the data (`data/`), the administrator's credentials (`admin.json`, readable
 # by its owner only), the log and the process file. A process counts as ours only while its command line names that
 # data folder; nothing else is ever waited for or stopped.
 # ----------------------------------------------------------------------------------------------------------------------
@@ -276,9 +276,9 @@ def up(
         say(f"starting Label Studio at {place}{'' if log_size else ' (the first start takes about a minute)'}")
         with reported(say, "starting Label Studio"):
             _spawn(program, folder, chosen, environ)
-            if not _speaks(folder, log_size) and (hung := _process(folder)) is not None:
+            if not _speaks(folder, log_size) and (stuck_process := _process(folder)) is not None:
                 say("it hangs without any output; starting it again")
-                _end(folder, *hung)
+                _end(folder, *stuck_process)
                 _spawn(program, folder, chosen, environ)
             return _wait_until_healthy(folder)
 
@@ -509,9 +509,9 @@ def _wait_until_healthy(folder: Path) -> Server:
 def comes_true(condition: Callable[[], bool], *, within: float) -> bool:
     """True if the condition holds before this many seconds are over; checks ten times a second."""
     deadline = time.monotonic() + within
-    while not (holds := condition()) and time.monotonic() < deadline:
+    while not (is_true := condition()) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return holds
+    return is_true
 
 
 def _log_tail(folder: Path) -> str:
@@ -521,7 +521,7 @@ def _log_tail(folder: Path) -> str:
 
 
 def _is_healthy(url: str, token: str) -> bool:
-    """True if a server answers there and it is ours: another would not know the administrator's token."""
+    """True if the server that answers is ours: another would not know the administrator's token."""
     import httpx
 
     from annot.labelstudio.http_client import PatientClient

@@ -110,7 +110,7 @@ def label_keys(labels: Sequence[str]) -> tuple[KeyedValue, ...]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What travels between the gateway and the steps: plain records, no type of the client library.
+# Records that the gateway and the steps exchange; none has a type of the client library.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

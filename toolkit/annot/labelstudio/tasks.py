@@ -107,7 +107,7 @@ def is_whole(pair_html: str) -> bool:
 
 
 _TAG = re.compile(r"<[^<>]*>")
-GAVE = r'<div class="a-gave[^"]*"></div>'
+GIVEN_GRADE = r'<div class="a-gave[^"]*"></div>'
 """Pattern of the marks that `gave` writes."""
 _WORDS = re.compile(r'(?<=<div class="a-none">)[^<]*|(?<=<span>)[^<]*(?=</span>)|(?<=<summary accesskey="[a-z]">)[^<]*')
 """Words around the texts."""
@@ -116,12 +116,12 @@ _LANGUAGE = re.compile(r' dir="auto" lang="[\w-]+"')
 
 
 def same_texts(shown: str, wanted: str) -> bool:
-    """True if two pairs read the same, whatever is marked or folded, and whatever the language of the words is."""
+    """True if two pairs read the same; marks, folds and the language of the words are ignored."""
     return shown == wanted or _texts_in(without_words(shown)) == _texts_in(without_words(wanted))
 
 
 def same_words(shown: str, wanted: str, words: Words) -> bool:
-    """True if two pairs read the same, the words around the texts included, whatever is marked or folded."""
+    """True if two pairs read the same, including the words around the texts; marks and folds are ignored."""
     return shown == wanted or _texts_in(shown, words) == _texts_in(wanted, words)
 
 
@@ -139,7 +139,7 @@ def _markup_by_setting(criteria: str, rest: str) -> str:
     """Pattern of the markup that depends on the settings of the screen. criteria, rest: the words in it."""
     summary = '<summary accesskey="[a-z]">'
     return (
-        rf'</?mark>|<details class="a-criteria">{summary}{criteria}</summary></details>|{GAVE}|'
+        rf'</?mark>|<details class="a-criteria">{summary}{criteria}</summary></details>|{GIVEN_GRADE}|'
         rf'<details class="a-rest">{summary}{rest}</summary>|</details>'
     )
 
@@ -183,7 +183,7 @@ def spoken(text: Paper | Topic, collection: CollectionSettings) -> str:
 
 
 def reads(pair_html: str, side: str, title: str, sentences: Sequence[str]) -> bool:
-    """True if a side of a pair, `query` or `cand`, has this title and these sentences, whatever is marked."""
+    """True if a side of a pair, `query` or `cand`, has this title and these sentences; marks are ignored."""
     topic, _, document = without_words(pair_html).partition('<div class="a-side a-cand')
     shown = _ANY_BY_SETTING.sub("", topic if side == "query" else document)
     heading = re.search(r"<h2><span></span>(.*?)</h2>", shown, re.DOTALL)
@@ -245,7 +245,7 @@ def _column(side: str, heading: str, title: str, texts: str, *, kind: str = "", 
 
 
 def _written(text: str) -> str:
-    """A text in the paragraphs in which it was written."""
+    """A text in its original paragraphs."""
     return _paragraphs(re.split(r"\n\s*\n", text))
 
 
@@ -523,8 +523,8 @@ def returned_task(task: dict[str, Any], why: str, words: Words = ENGLISH) -> dic
     """`task` (of `judge_task`) put before its assessor again, with the reason above the pair and no earlier answer."""
     # After the two columns, where it changes no place in them; the style sheet shows it above.
     reason = words("task.corrected") if why == ENGLISH("task.corrected") else why
-    asked = f'<div class="a-returned"><p>{escaped(words("task.again"))} {escaped(reason)}</p></div>'
-    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + asked}}
+    banner = f'<div class="a-returned"><p>{escaped(words("task.again"))} {escaped(reason)}</p></div>'
+    return {**task, "data": {**task["data"], "pair_html": task["data"]["pair_html"] + banner}}
 
 
 def facets_task(

@@ -227,7 +227,7 @@ def random_assessor_rankings(
     why = no_tau(len(tags))
     low, high = map(float, np.quantile(taus, tails)) if len(taus) else (np.nan, np.nan)
     spread = np.quantile(means, tails, axis=0).T.tolist()
-    swaps, touched = _swaps(values, final, topics, tags, settings)
+    swaps, swapped = _swaps(values, final, topics, tags, settings)
     return RandomAssessors(
         n=n,
         tau=float(taus.mean()) if len(taus) else why,
@@ -237,7 +237,7 @@ def random_assessor_rankings(
         undefined=n - len(taus),
         best_places=_places_of_best(means, final_means[0], tails),
         means={tag: (least, most) for tag, (least, most) in zip(tags, spread, strict=True)},
-        with_swap=int(touched.sum()),
+        with_swap=int(swapped.sum()),
         swaps=swaps,
     )
 
@@ -324,8 +324,8 @@ def gradings_of(cells: Sequence[QueryRatings]) -> list[Grading]:
     One rule for all: a grading covers the queries of which its assessor was given every pair, and an answer without a
     grade is 0 there. A grading that covers no query is in the list all the same.
     """
-    nowhere: Integers = np.zeros(0, dtype=np.int64)
-    gradings = [Grading(FINAL, tuple(cell.final.astype(np.int8) for cell in cells), np.arange(len(cells)), nowhere, 0)]
+    nothing: Integers = np.zeros(0, dtype=np.int64)
+    gradings = [Grading(FINAL, tuple(cell.final.astype(np.int8) for cell in cells), np.arange(len(cells)), nothing, 0)]
     for name, place in ((FIRST, 1), (SECOND, 2)):
         chosen = [cell.asked & (cell.asked.cumsum(axis=0) == place) for cell in cells]
         gradings.append(_grading(name, cells, chosen))
@@ -544,12 +544,12 @@ def _compare(
     pairs = list(itertools.combinations(range(len(tags)), 2))
     topic_ids = [topics[position] for position in queries]
     by_first, by_second = (differences_between(values, topic_ids, pairs, settings) for values in both)
-    under = {first.name: by_first, second.name: by_second}
+    by_grading = {first.name: by_first, second.name: by_second}
     swaps = []
     ways = ways_of(by_first)
     for position in np.flatnonzero(ways * ways_of(by_second) < 0).tolist():
         way = int(ways[position])
-        significant = tuple(name for name, (_, p_values) in under.items() if p_values[position] <= settings.alpha)
+        significant = tuple(name for name, (_, p_values) in by_grading.items() if p_values[position] <= settings.alpha)
         better, worse = (tags[run] for run in pairs[position][::way])
         swaps.append(Swap(better, worse, seen(by_first, position, way), seen(by_second, position, way), significant))
     tau = tau_b_of_rows(*(means_of(values)[None, :] for values in both))[0]
@@ -557,10 +557,10 @@ def _compare(
         first=first.name,
         second=second.name,
         n_queries=len(queries),
-        means={name: _best_first(values, tags) for name, values in zip(under, both, strict=True)},
+        means={name: _best_first(values, tags) for name, values in zip(by_grading, both, strict=True)},
         n_run_pairs=len(pairs),
         tau=no_tau(len(tags)) if np.isnan(tau) else float(tau),
         reversed_pairs=len(swaps),
-        significant={name: int((p_values <= settings.alpha).sum()) for name, (_, p_values) in under.items()},
+        significant={name: int((p_values <= settings.alpha).sum()) for name, (_, p_values) in by_grading.items()},
         swaps=tuple(swap for swap in swaps if swap.significant_in),
     )

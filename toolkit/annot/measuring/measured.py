@@ -311,10 +311,10 @@ def _order(panel: Panel, *, elsewhere: bool) -> str:
 
 
 def _judgement_counts(outcome: Outcome, counting: Sequence[Judgement]) -> tuple[findings.JudgementCount, ...]:
-    asked = Counter(name for names in outcome.planned.values() for name in names)
+    plan = Counter(name for names in outcome.planned.values() for name in names)
     graded = Counter(judgement.assessor for judgement in counting)
     return tuple(
-        findings.JudgementCount(name, max(asked[name], graded[name]), graded[name]) for name in sorted(graded | asked)
+        findings.JudgementCount(name, max(plan[name], graded[name]), graded[name]) for name in sorted(graded | plan)
     )
 
 
@@ -432,7 +432,7 @@ Runs = Mapping[str, Mapping[str, Ranking]]
 def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, frozenset[Pair]]]:
     """Top-ups with judged pairs, the oldest first, each with every pair that came with it or later."""
     judged = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
-    came = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
+    versions = {paper_id: versions_by_document(pool) for paper_id, pool in snapshot.pools.items()}
     results = []
     for version in versions_of(snapshot.pools.values()):
         # Documents of a new version of the corpus are no top-up: `with_earlier` has the scores of each.
@@ -441,7 +441,7 @@ def topups(snapshot: Snapshot, qrels: Collection[Qrel]) -> list[tuple[ToppedUp, 
         added = [
             ((query.query_id, doc_id), number)
             for query in snapshot.queries
-            for doc_id, number in came.get(query.topic_id, {}).items()
+            for doc_id, number in versions.get(query.topic_id, {}).items()
             if number >= version.number
         ]
         if any(number == version.number and pair in judged for pair, number in added):

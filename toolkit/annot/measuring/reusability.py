@@ -389,13 +389,13 @@ def certify(
         score_without=score_without,
     )
     verdict, papers_needed = verdict_of(lost, tolerance=tolerance)
-    as_they_are, condensed = score(runs), score(_condensed(runs, judged))
+    whole, condensed = score(runs), score(_condensed(runs, judged))
     shares = tuple(
         JudgedShare(
             run,
             pooled=run in finds,
             judged_at_20=_judged_at_20(runs[run], judged),
-            as_it_is=mean(as_they_are[run].values()),
+            as_it_is=mean(whole[run].values()),
             condensed=mean(condensed[run].values()),
         )
         for run in sorted(runs)

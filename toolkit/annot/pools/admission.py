@@ -196,8 +196,8 @@ def _documents_by_version(pool: Pool | None, coming: int | None) -> Iterator[tup
     entries = {entry.doc_id for entry in pool.entries} if pool else set[str]()
     versions = [1, *(addition.version for addition in additions if addition.method != MANUAL)]
     for version in versions if coming is None else (*versions, coming):
-        had = {entry.doc_id for entry in pooling.pool_in_version(pool, version).entries} if pool else set[str]()
-        yield version, had, entries - had
+        earlier = {entry.doc_id for entry in pooling.pool_in_version(pool, version).entries} if pool else set[str]()
+        yield version, earlier, entries - earlier
 
 
 def recorded_admissions(ws: Workspace, *, proved: bool = False) -> dict[str, Admission]:

@@ -37,7 +37,7 @@ LINKS = (
 """The manifests in the order of the work, and the command that writes each."""
 CORPUS = "corpus"
 """The input that is named by the hash of its content, not by a file."""
-APART = (CORPUS, MANIFEST_OF_CITATIONS)
+CHECKED_APART = (CORPUS, MANIFEST_OF_CITATIONS)
 """Inputs that grow after the pools were drawn; they are looked at by themselves."""
 VECTORS, SHOWN, PLAN, POOLS, RUNS = "vectors", "shown", "plan", "pools", "runs"
 GRADES, REVISIONS, CITATIONS = "grades", "revisions", "citations"
@@ -76,7 +76,7 @@ def _files(ws: Workspace, name: str, command: str) -> Iterator[str]:
     for file, sha256 in manifest.get("files", {}).items():
         yield from _changed(path.parent / file, sha256, f"{name} says", ws.root)
     inputs = manifest.get("inputs", {})
-    yield from _inputs(ws, name, command, {key: sha256 for key, sha256 in inputs.items() if key not in APART})
+    yield from _inputs(ws, name, command, {key: sha256 for key, sha256 in inputs.items() if key not in CHECKED_APART})
 
 
 def _citations(ws: Workspace, session: Session) -> Iterator[str]:

@@ -128,8 +128,8 @@ def write_pools(ws: Workspace, pools: Sequence[Pool]) -> None:
         latest = sha256_of(citations) if citations.is_file() else ""
         inputs[f"corpus/{CITATIONS}"] = min(sources - {latest}, default=latest)
     facts = {name: _common_value(pools, name) for name in ("mode", "per_method", "ranking_depth", "without", "seed")}
-    vouched = [*files, admission_file] if admission_file.is_file() else files
-    write_manifest(ws.pools / frozen_rankings.MANIFEST, files=vouched, inputs=inputs, facts=facts)
+    listed = [*files, admission_file] if admission_file.is_file() else files
+    write_manifest(ws.pools / frozen_rankings.MANIFEST, files=listed, inputs=inputs, facts=facts)
 
 
 def unrecorded_differences(
@@ -234,7 +234,7 @@ def topics_named(queries: Sequence[Query], names: Iterable[str]) -> set[str]:
 
 
 def changed_documents(old: Pool | None, new: Pool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Documents that the new pool has and the old one has not, and those that it has no longer."""
+    """Documents that the new pool added to the old one, and those that it dropped."""
     before = dict.fromkeys(entry.doc_id for entry in old.entries) if old else {}
     after = dict.fromkeys(entry.doc_id for entry in new.entries)
     added = tuple(doc_id for doc_id in after if doc_id not in before)
@@ -537,7 +537,7 @@ def _citations_since(
     in_corpus = papers.known_ids(ws.corpus, set().union(*cites.values()))
     current = {(name, doc_id) for name, cited in cites.items() for doc_id in cited & in_corpus}
     recorded = {(name, doc_id) for name, rules in admitted.items() for doc_id in rules.cited}
-    pooled = {(name, doc) for name in admitted for one in pools[name].additions if one.corpus for doc in one.documents}
+    pooled = {(name, doc) for name in admitted for new in pools[name].additions if new.corpus for doc in new.documents}
     return len(current - recorded - pooled), len(recorded - current)
 
 

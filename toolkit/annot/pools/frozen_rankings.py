@@ -452,11 +452,11 @@ def ranked_corpus(ws: Workspace) -> RankedCorpus:
 def _hashes_before_corrections(ws: Workspace) -> list[tuple[dict[str, int], set[str]]]:
     """Hashes of the corpus before each correction and all later ones, with the papers that these changed."""
     with ws.reading() as session:
-        past = corrections(session)
+        recorded = corrections(session)
     states = []
-    for number in range(len(past)):
+    for number in range(len(recorded)):
         originals: dict[str, Paper] = {}
-        for correction in past[number:]:
+        for correction in recorded[number:]:
             originals = {paper.paper_id: paper for paper in correction.before} | originals
         rows = papers.table_of(list(originals.values()))
         states.append((dict(beginnings(ws.corpus, rows)), {*originals}))

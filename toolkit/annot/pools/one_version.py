@@ -94,12 +94,12 @@ def _runs(whole: Snapshot, corpus: str, *, earlier: bool) -> tuple[tuple[StoredR
 def _pool_in(pool: Pool, version: OneVersion) -> Pool:
     """The pool as it was drawn from a version of the corpus and those before, without documents outside of it."""
     numbers = (addition.version for addition in pool.additions if addition.corpus in version.names)
-    then = pool_in_version(pool, max(numbers, default=1))
+    earlier = pool_in_version(pool, max(numbers, default=1))
     return replace(
-        then,
-        entries=tuple(entry for entry in then.entries if entry.doc_id not in version.outside),
+        earlier,
+        entries=tuple(entry for entry in earlier.entries if entry.doc_id not in version.outside),
         additions=tuple(
             replace(addition, documents=tuple(doc for doc in addition.documents if doc not in version.outside))
-            for addition in then.additions
+            for addition in earlier.additions
         ),
     )

@@ -25,7 +25,7 @@ from annot.study.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class PoolDesign:
-    """Design that a pool follows from, besides the rankings."""
+    """Design of a pool: all that it follows from but the rankings."""
 
     mode: str
     per_method: int
@@ -120,7 +120,7 @@ def design_differences(recorded: PoolDesign, settings: PoolDesign) -> tuple[tupl
     for name in (field.name for field in fields(PoolDesign) if field.name != "without"):
         pair = (getattr(recorded, name), getattr(settings, name))
         if name == "methods":
-            # What was left out of these pools was left out on purpose.
+            # Papers that these pools lack were left out on purpose.
             pair = (", ".join(sorted(pair[0])), ", ".join(sorted(set(pair[1]) - set(recorded.without))))
         if pair[0] != pair[1]:
             differing.append((name, str(pair[0]), str(pair[1])))
@@ -212,7 +212,7 @@ def design_for_text(design: PoolDesign, topic_id: str, left_out: Mapping[str, Co
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The design of each topic of a study, and what is told about them.
+# The design of each topic of a study, and notes on the designs.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

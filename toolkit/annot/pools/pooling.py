@@ -288,17 +288,17 @@ def extend(pool: Pool, addition: Addition, rankings: Mapping[str, Ranking], *, e
     banned = set(excluded)
     places = _places({name: ranking[: pool.ranking_depth] for name, ranking in rankings.items()})
     by_hand = {doc_id: Draw(MANUAL, None, None, None) for doc_id in addition.documents}
-    had = by_hand if addition.method == MANUAL else places[addition.method]
+    ranks = by_hand if addition.method == MANUAL else places[addition.method]
     # A person's addition has no depth, and never runs dry.
-    documents = [doc_id for doc_id in had if doc_id not in banned][: addition.depth]
+    documents = [doc_id for doc_id in ranks if doc_id not in banned][: addition.depth]
     dry = len(documents) < (addition.depth or 0)
-    entries = [_also_had(entry, had.get(entry.doc_id)) for entry in pool.entries]
+    entries = [_also_had(entry, ranks.get(entry.doc_id)) for entry in pool.entries]
     current = {entry.doc_id for entry in entries}
     new = [doc_id for doc_id in documents if doc_id not in current]
     for doc_id in new:
         draws = (places[name][doc_id] for name in pool.methods if doc_id in places.get(name, ()))
         also = tuple(draw for draw in draws if draw.method != addition.method)
-        entries.append(PoolEntry(doc_id, replace(had[doc_id], turn=len(entries) + 1), also))
+        entries.append(PoolEntry(doc_id, replace(ranks[doc_id], turn=len(entries) + 1), also))
     pooled = {*current, *new}
     brought = dict.fromkeys((*(doc_id for doc_id in addition.documents if doc_id in pooled), *new))
     return replace(
@@ -455,7 +455,7 @@ def ranks_on_record(pool: Pool) -> dict[str, dict[str, int]]:
 
 
 def frozen_ranks(ranks: Ranks, documents: Collection[str], *, batch: int = 1) -> dict[str, FrozenRank]:
-    """The places of `documents` in the fusion of the rankings, among themselves. Ties by the one tie rule.
+    """The places of `documents` in the fusion of the rankings, among themselves. Ties are broken by the tie rule.
 
     ranks: of documents in their methods' own rankings; others than `documents` may be among them. For documents that
     came later these are only the new ones: they get ranks of their own.

@@ -31,7 +31,7 @@ COLUMNS = ("paper_id", "title", "year", "period", "type", "rating", "facets", "c
 _REQUIRED = ("paper_id", "period", "type", "rating", "facets")
 _FILLED_IN = ("type", "rating", "facets", "note")
 """The columns that are the lead's."""
-_EXPLAINS = "#"
+_COMMENT_MARK = "#"
 """Mark at the start of a row that has no paper."""
 
 
@@ -56,7 +56,7 @@ class SheetRow:
 
 def write_sheet(rows: Iterable[SheetRow], *, explanation: Sequence[str]) -> str:
     """The sheet as text, one paper a row, under the header and the lines of `explanation`."""
-    explanation_rows = ([f"{_EXPLAINS} {line}", *("" for _ in COLUMNS[1:])] for line in explanation)
+    explanation_rows = ([f"{_COMMENT_MARK} {line}", *("" for _ in COLUMNS[1:])] for line in explanation)
     papers = ({**asdict(row), "facets": ", ".join(row.facets)} for row in rows)
     return written_sheet([COLUMNS, *explanation_rows, *([cells[column] for column in COLUMNS] for cells in papers)])
 
@@ -151,7 +151,7 @@ def _number(text: str) -> int | None:
 def _explains(cells: Mapping[str, str]) -> bool:
     """True if a row explains the sheet: it has one cell with the mark, and others only in the lead's columns."""
     filled = [cell for heading, cell in cells.items() if cell and heading not in _FILLED_IN]
-    return len(filled) == 1 and filled[0].startswith(_EXPLAINS)
+    return len(filled) == 1 and filled[0].startswith(_COMMENT_MARK)
 
 
 def _unknown_paper(paper_id: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # The pages of a collection that are side by side, and the links between them; each page also works by itself.
 #
 # Separate commands write the pages, in any order. So each page is rendered with an empty place for links, and
-# whatever writes one fills the places of all that are beside it.
+# whatever writes one fills in the links of all pages next to it.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -81,7 +81,7 @@ def with_links(content: bytes, name: str, files: Collection[str], *, above: str 
 
 
 def pages_in(folder: Path) -> set[str]:
-    """The pages in the folder, spelled as they are there."""
+    """The pages in the folder, spelled as on the disk."""
     return {path.name for path in folder.glob("*") if path.is_file()} & PAGES.keys()
 
 

@@ -21,7 +21,7 @@ from annot.publishing.report.tidy import csv_text
 from annot.study.workspace import read_manifest, write_file, write_manifest
 
 FORMS = ("svg", "pdf", "png")
-FOR: Mapping[str, Mapping[str, Surface]] = {
+SURFACES: Mapping[str, Mapping[str, Surface]] = {
     "screen": {"": PLAIN},
     "paper": {f"{folder}/": surface for folder, surface in PAPER.items()},
 }

@@ -32,7 +32,7 @@ from annot.store.models import Session
 from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
 from annot.study import guidelines
-from annot.study.outcome import BESIDE, Outcome, answers_of, outcome_of, texts_of
+from annot.study.outcome import TRIALS, Outcome, answers_of, outcome_of, texts_of
 from annot.study.workspace import Workspace, write_file
 
 FOLDER = "people"
@@ -73,9 +73,9 @@ def _pages(ws: Workspace, session: Session, now: datetime) -> Iterator[tuple[str
     }
     # People whose answers were imported have no tasks on Label Studio.
     present = {person.assessor: _links(session, person.assessor) for person in everyone if person.left_on is None}
-    spoken = {person.assessor: person.language for person in everyone}
+    language_of = {person.assessor: person.language for person in everyone}
     for name, links in ((name, links) for name, links in present.items() if links):
-        words = _words_with_nouns(guidelines.words_in(ws, spoken[name]), common["words"])
+        words = _words_with_nouns(guidelines.words_in(ws, language_of[name]), common["words"])
         answers = [(round, answer) for round, answer in all_answers if answer.assessor == name]
         rulings = [ruling for ruling in outcome.rulings if ruling.adjudicator == name]
         values = {**common, "person": name, **_shown(ws, outcome, words)}
@@ -110,7 +110,7 @@ def _shown(ws: Workspace, outcome: Outcome, words: Words) -> dict[str, Any]:
     """Functions of the template: words, the words of an answer, and the answers that an adjudicator saw."""
     current = {(answer.pair, answer.assessor): answer for answer in outcome.current}
 
-    def seen(ruling: Adjudication) -> list[Judgement]:
+    def answers_shown(ruling: Adjudication) -> list[Judgement]:
         return [current[key] for assessor in ruling.shown if (key := (ruling.pair, assessor)) in current]
 
     def bold(key: str, **values: str) -> Markup:
@@ -118,7 +118,7 @@ def _shown(ws: Workspace, outcome: Outcome, words: Words) -> dict[str, Any]:
         return Markup(str(escape(marked)).replace("\1", "<b>").replace("\2", "</b>"))
 
     grade = partial(opinion_text, scale_names=ws.settings.scale.names, words=words)
-    return {"say": words, "bold": bold, "grade": grade, "seen": seen}
+    return {"say": words, "bold": bold, "grade": grade, "seen": answers_shown}
 
 
 def _work(ws: Workspace, answers: Sequence[Judgement | Adjudication], now: datetime, words: Words) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task
     tasks = {("judge", pair_key) for assessor, pair_key in pending if assessor == name}
     tasks |= {task for task in sent if task[0] == "judge"}
     tasks |= {("judge", PairKey(*pair)) for pair in projects.read_hidden(session).get(name, ())}
-    tasks |= {(round, trial.pair_key) for round in BESIDE for trial in trials.read_assignments(session, round, name)}
+    tasks |= {(round, trial.pair_key) for round in TRIALS for trial in trials.read_assignments(session, round, name)}
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
     return waiting | {pair_key.query_id for _, pair_key in tasks - answered}
 

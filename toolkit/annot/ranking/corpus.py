@@ -178,9 +178,9 @@ def _pieces(texts: Strings) -> tuple[Any, NDArray[np.int64]]:
     edges = np.flatnonzero(np.diff(within, prepend=False, append=False))
     # Where a text ends within a piece and the next begins within one, one piece ends and another begins.
     inner = np.unique(bounds[(bounds > 0) & (bounds < len(text))])
-    glued = inner[within[inner] & within[inner - 1]]
-    if len(glued):
-        edges = np.sort(np.concatenate((edges, glued, glued)))
+    joined = inner[within[inner] & within[inner - 1]]
+    if len(joined):
+        edges = np.sort(np.concatenate((edges, joined, joined)))
     starts, ends = edges[::2], edges[1::2]
     offsets = np.concatenate(([0], np.cumsum(ends - starts))).astype(np.int32)
     buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(np.frombuffer(text, dtype=np.uint8)[within])]
@@ -402,7 +402,7 @@ class Corpus:
         return Statistics(len(self), np.asarray(self._arrays[f"{field}_{rule}_frequency"]), running)
 
     def rule_on_record(self, rule: Rule) -> str:
-        """Name of the tokens that this rule gives here."""
+        """Name of this rule's tokens in this corpus."""
         return rule if self.english else UNICODE
 
     def filled(self, field: Field, rule: Rule) -> int:

@@ -311,7 +311,7 @@ def read_word_vectors(
     """
     form = _form(path)
     input_files.check_unpacked(path)
-    seen: set[str] = set()
+    known_words: set[str] = set()
     words: list[str] = []
     usable = 0
     cut = cutter("words", english=english)
@@ -323,8 +323,8 @@ def read_word_vectors(
                 kept = []
                 for row, word in enumerate(words_of_block):
                     # The first vector of a word counts.
-                    if word not in seen:
-                        seen.add(word)
+                    if word not in known_words:
+                        known_words.add(word)
                         if cut(word) == [word]:
                             kept.append(row)
                 usable += len(kept)
@@ -342,14 +342,14 @@ def read_word_vectors(
         raise InputError(f"{path}: not readable as {form}: {error}", hint=INCOMPLETE) from None
     if not words:
         raise InputError(
-            f"{path}: none of its {len(seen):,} words can occur in a text", hint="expected words in lower case"
+            f"{path}: none of its {len(known_words):,} words can occur in a text", hint="expected words in lower case"
         )
     dimensions = shape[1]
     facts = {
         "imported": form, "file": path.name, "file_sha256": sha256_of(path), "dimensions": dimensions,
         "words": len(words), "tokens": "words" if english else UNICODE, "sha256": sha256,
     }  # fmt: skip
-    unusable, not_finite = len(seen) - usable, usable - len(words)
+    unusable, not_finite = len(known_words) - usable, usable - len(words)
     figures = ImportedWordVectors(form, dimensions, len(words), unusable, not_finite, sha256)
     return word_vectors.WordVectors(tuple(words), mapped(matrix), facts), figures
 
@@ -413,11 +413,11 @@ def coverage_of(corpus: Corpus, vectors: word_vectors.WordVectors, *, most: int)
     totals = np.sum([corpus.totals(field, "words") for field in FIELDS], axis=0)
     if not totals.any():
         return None
-    has = vectors.rows(words) >= 0
-    lacking = np.flatnonzero(~has & (totals > 0))
+    has_vector = vectors.rows(words) >= 0
+    lacking = np.flatnonzero(~has_vector & (totals > 0))
     chosen = lacking[np.argsort(-totals[lacking], kind="stable")][:most]
     return Coverage(
-        running=float(totals[has].sum() / totals.sum()),
-        distinct=float(has[totals > 0].mean()),
+        running=float(totals[has_vector].sum() / totals.sum()),
+        distinct=float(has_vector[totals > 0].mean()),
         lacking=tuple(zip(words.take(integers_of(chosen)).to_pylist(), totals[chosen].tolist(), strict=True)),
     )

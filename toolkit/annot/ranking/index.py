@@ -311,7 +311,7 @@ def _average(places: Places, words: Path, variant: Variant, name: str) -> Path:
 
 
 def missing_averages(places: Places, words: Path, variants: Sequence[Variant]) -> dict[int, dict[Variant, Path]]:
-    """The folders of those that are not there, by the number of the shard."""
+    """Folders of the missing averages, by the number of the shard."""
     return nested(
         (number, variant, folder)
         for number, name in enumerate(shards_of(places) or ())
@@ -419,7 +419,7 @@ def _train_words(ws: Workspace, corpus: Corpus, words: Path, *, memory: int, adv
 
 
 def _count_words(places: Places, corpus: Corpus, words: Path, *, each: Each, advance: Advance) -> None:
-    """Make word vectors by counting; the counts of each shard are kept until the vectors are made."""
+    """Make word vectors by counting; each shard's counts are kept until then."""
     unfinished = unfinished_of(words, "ppmi")
     counts = {number: unfinished / name for number, name in enumerate(shards_of(places) or ())}
     missing = {number: folder for number, folder in counts.items() if not folder.exists()}
@@ -460,8 +460,8 @@ def trained_version(trained_in: Collection[str], names: Sequence[str], version: 
 
     names: versions on record, the oldest first, at least one. version: None is the newest.
     """
-    until = names if version is None else names[: names.index(version) + 1]
-    return next((name for name in reversed(until) if name in trained_in), names[0])
+    included = names if version is None else names[: names.index(version) + 1]
+    return next((name for name in reversed(included) if name in trained_in), names[0])
 
 
 LOOKED_AT, OTHERS = 1_000, 0.05
@@ -493,8 +493,8 @@ def _refuse_without_words(ws: Workspace, corpus: Corpus) -> None:
 
 
 def words_place(ws: Workspace, places: Places, source: WordSource) -> Path:
-    """The folder of the word vectors that the methods rank by: for CBOW the imported ones, or those of the study's
-    settings.
+    """The folder of the word vectors that the methods rank by: the imported ones if there are any (for CBOW only), or
+    those of the study's settings.
     """
     if source == "cbow" and ws.word_vectors.is_dir():
         return ws.word_vectors
@@ -505,14 +505,14 @@ def words_place(ws: Workspace, places: Places, source: WordSource) -> Path:
 
 
 def unfinished_of(words: Path, source: WordSource) -> Path:
-    """The folder of what a killed command made towards word vectors; the next one continues with it."""
+    """Folder in which a killed command left unfinished word vectors; the next command continues there."""
     return words.parent / (word_vectors.UNFINISHED if source == "cbow" else f"unfinished-{words.name}")
 
 
 def each_on(machine: MachineSettings, *, most: int | None = None) -> Each:
     """Executor of work that NumPy does most of: threads, which share mapped memory, or a cluster's workers.
 
-    most: threads at the most.
+    most: the largest number of threads.
     """
     return partial(map_shards, engine=Engine.of(machine)) if machine.cluster else partial(in_threads, most=most)
 

@@ -405,7 +405,7 @@ def blocks(corpus: Corpus, field: Field, *, size: int) -> Iterator[Sparse]:
 
 class TermFormula(ABC):
     """Formula that scores documents by the tokens that they share with a query: the sum over these of the token's
-    weight in the query times its weight in the document, and what is made of the sum in the end.
+    weight in the query times its weight in the document, and a last step from the sum to the score.
 
     It is sent to the workers that search, so it is small or on the disk.
     """

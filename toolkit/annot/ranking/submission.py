@@ -27,7 +27,7 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFinding:
-    """Something that is not as a run of these pools is."""
+    """One kind of fault in a run of these pools."""
 
     what: str
     """`missing queries`, `missing candidates`, `foreign queries`, `foreign candidates`, `duplicates` or `ties`; of the
@@ -80,7 +80,7 @@ def _queries_alone(queries: Collection[str]) -> Places:
 def _faults_of_documents(
     documents: Mapping[str, Sequence[ScoredDoc]], known_documents: Mapping[str, Collection[str]], *, foreign: str
 ) -> Mapping[str, Places]:
-    """Documents of the queries that are not `known` for them, are listed twice, or share a score."""
+    """Documents of the queries that are not known for them, are listed twice, or share a score."""
     places: dict[str, dict[str, Collection[str]]] = {foreign: {}, "duplicates": {}, "ties": {}}
     for query_id, expected in known_documents.items():
         doc_ids = [doc_id for doc_id, _ in documents[query_id]]
@@ -136,7 +136,7 @@ def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: Subm
     if rules.missing != "last":
         return ranking
     last = min((doc.score for doc in ranking), default=0.0)
-    # So far below that single precision shows it.
+    # Just far enough below that single precision can tell it apart.
     below = last - max(1.0, abs(last))
     missing = set(candidates) - {doc.doc_id for doc in ranking}
     return in_order([*ranking, *(ScoredDoc(doc_id, below) for doc_id in missing)])
@@ -145,7 +145,7 @@ def _settled(docs: Sequence[ScoredDoc], candidates: Collection[str], rules: Subm
 def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
     """The run in the file, and the file's SHA-256. distances: its scores are distances.
 
-    Raises InputError if it is none.
+    Raises InputError if the file is not a run.
     """
     data = content_of(path, expected="a TREC run, or CSFCube's ranked pools")
     run = higher_is_better(read_submitted(data, name=str(path)), name=str(path), distances=distances)
@@ -153,7 +153,7 @@ def read_run_file(path: Path, *, distances: bool) -> tuple[SubmittedRun, str]:
 
 
 def read_metadata_file(path: Path | None) -> dict[str, Any]:
-    """The metadata in the file; none if none is named. Raises InputError if it is not metadata."""
+    """The metadata in the file; empty if no file is named. Raises InputError if it is not metadata."""
     if path is None:
         return {}
     return read_metadata(given_text(path, expected="metadata in YAML or JSON"), name=str(path))
@@ -182,7 +182,7 @@ HINT = "import it again with `annot pool import`"
 
 
 def topics_of_papers(topics: Collection[str], queries: Sequence[Query]) -> dict[str, list[str]]:
-    """The topics of a run that are each query paper: its id, or a query of it. Others are left out."""
+    """The topics of a run by query paper, whose id or query they are. Others are left out."""
     paper_of = {query.topic_id: query.topic_id for query in queries}
     paper_of |= {query.query_id: query.topic_id for query in queries}
     return grouped((paper_of[topic], topic) for topic in sorted(paper_of.keys() & topics))
@@ -225,10 +225,10 @@ def ranking_file(ws: Workspace, method: str) -> Path:
 def read_imported(ws: Workspace, method: str) -> dict[str, Ranking]:
     """Rankings of an imported run by query paper. Raises InputError if the file is not the one that was imported, or is
     missing."""
-    path, told_by = ranking_file(ws, method), ws.imported_rankings / MANIFEST
+    path, manifest_path = ranking_file(ws, method), ws.imported_rankings / MANIFEST
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected the imported ranking", hint=HINT)
-    text = text_of(path, read_manifest(told_by, hint=HINT), told_by=told_by, hint=HINT)
+    text = text_of(path, read_manifest(manifest_path, hint=HINT), told_by=manifest_path, hint=HINT)
     return read_run(text.splitlines(), name=str(path))
 
 

@@ -17,7 +17,7 @@ from annot.base import array_files
 from annot.base.errors import InputError
 
 KIND = "annot-unfinished-words-1"
-BETWEEN = 60.0
+SECONDS_BETWEEN_SAVES = 60.0
 """Seconds of training, at least, between two passes that are kept: 200,000 words of 200 numbers take 0.3 GB."""
 
 
@@ -49,7 +49,7 @@ class Resumable(Word2Vec):  # type: ignore[misc]
             self.random.set_state(("MT19937", key, place))
             self._kept = {}
         counts = super()._train_epoch_corpusfile(*args, cur_epoch=cur_epoch, **named)
-        if cur_epoch + 1 < self.epochs and self.total_train_time - self._kept_at >= BETWEEN:
+        if cur_epoch + 1 < self.epochs and self.total_train_time - self._kept_at >= SECONDS_BETWEEN_SAVES:
             self._kept_at = self.total_train_time
             _, key, place, *_ = self.random.get_state()
             arrays = {"vectors": self.wv.vectors, "outputs": self.syn1neg, "random": np.append(key, place)}

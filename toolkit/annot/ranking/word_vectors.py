@@ -221,7 +221,7 @@ def sha256_of(words: Sequence[str], matrix: NDArray[np.float32] | BufferedRandom
 
 
 def save(vectors: WordVectors, folder: Path, *, matrix: Path | None = None) -> None:
-    """Write them with their settings. matrix: an array file of their numbers on the same disk, which is moved there."""
+    """Write the vectors with their settings. matrix: file of their numbers on the same disk, which is moved there."""
     arrays = {"vectors": matrix or vectors.matrix}
     array_files.save(folder, kind=KIND, arrays=arrays, texts={"words": vectors.words}, facts=vectors.facts)
 

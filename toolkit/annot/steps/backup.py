@@ -196,7 +196,7 @@ def restore(path: Path, root: Path, *, replace: bool, wait_seconds: float, dry_r
             backups.keep_backup(ws, "before restore")
         aside = backups.free_name(root / backups.BACKUPS / f"replaced-{now:%Y%m%dT%H%M%SZ}")
         replaced = study.settings_file.is_file() and ws.settings_file.is_file()
-        # The log beside a database is gone once the backup has been taken.
+        # The log next to a database is gone once the backup has been taken.
         outgoing = [*([ws.settings_file] if replaced else []), *filter(Path.exists, in_the_way)]
         incoming = sorted(files.iterdir()) if contents.whole else _parts(study)
         with ExitStack() as undo:
@@ -230,13 +230,13 @@ def _in_the_way(ws: Workspace, contents: backups.BackupManifest, study: Workspac
         return list(backups.top_level(ws))
     existing = []
     for new in _parts(study):
-        mine = ws.root / new.relative_to(study.root)
-        if not is_inside(mine, ws.root):
-            raise InputError(f"{mine}: found a link, expected a file of the study")
-        if mine.is_file() and mine.read_bytes() == new.read_bytes():
+        current = ws.root / new.relative_to(study.root)
+        if not is_inside(current, ws.root):
+            raise InputError(f"{current}: found a link, expected a file of the study")
+        if current.is_file() and current.read_bytes() == new.read_bytes():
             new.unlink()
-        elif mine.exists():
-            existing.append(mine)
+        elif current.exists():
+            existing.append(current)
     return existing
 
 
@@ -267,7 +267,7 @@ def _move(undo: ExitStack, source: Path, target: Path) -> None:
     """Move a file or a folder; `undo` moves it back."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if os.path.lexists(target):
-        # Somebody else put it there since: a move would write over it without a word.
+        # Another process has put it there since: a move would silently overwrite it.
         raise FileExistsError(errno.EEXIST, "already exists", str(target))
     try:
         source.rename(target)

@@ -72,7 +72,7 @@ def restore(
 def _chosen(
     ws: Workspace, session: Session, query_id: str | None, doc_id: str | None, *, assessor: str | None, every: bool
 ) -> list[WithdrawnAnswer]:
-    """The listed answers that are meant. Raises InputError as `restore` does."""
+    """The chosen ones of the listed answers. Raises InputError as `restore` does."""
     if assessor is not None:
         check_name(assessor, [person.assessor for person in people.read_assessors(session)], what="assessor")
     if query_id is not None:
@@ -333,7 +333,7 @@ def _rows_of_pair(rows: Iterable[Row], pair: tuple[str, str], assessor: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class HandedOverPairs:
-    """Number of pairs that one person got."""
+    """Number of pairs that one person received."""
 
     assessor: str
     pairs: int
@@ -358,6 +358,7 @@ class Left:
     """Pairs of a person who leaves, by their fate."""
 
     assessor: str
+    adjudicator: bool
     successor: str | None
     open: int
     """Pairs that the person had not answered."""
@@ -405,6 +406,7 @@ def leave(ws: Workspace, leaver: str, *, successor: str | None, contest: bool, o
     kept = {assignment.pair_key for assignment in handed_on.plan if assignment.assessor == leaver}
     return Left(
         assessor=leaver,
+        adjudicator=everyone[leaver].adjudicator,
         successor=successor,
         open=len(handed_on.moved),
         kept=sum(pair_key.occasion == 1 for pair_key in kept),

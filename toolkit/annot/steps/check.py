@@ -123,7 +123,7 @@ def check(ws: Workspace, part: str | None, *, release: Path | None, advance: Adv
 
 
 def _checked(study: Examination, part: str, release: Path | None, advance: Advance) -> CheckedPart:
-    """Look at one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
+    """Check one part. Raises MissingInput if the study does not have it, InputError if it cannot be read."""
     if part == "server":
         audited = audit.audit(study.ws, advance=advance)
         count = len(audited.findings)
@@ -280,7 +280,7 @@ MOUNTS = Path("/proc/mounts")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is not as it should be."""
+    """Problem with the machine, the study or its server."""
 
     what: str
     mend: str
@@ -359,7 +359,7 @@ def _machine(folder: Path) -> Iterator[Problem]:
 
 def _study(ws: Workspace) -> Iterator[Problem]:
     try:
-        # Closed at once: files that SQLite has beside an open database are no findings.
+        # Closed at once: files that SQLite keeps next to an open database are no findings.
         with replace(ws, held=None).store():
             pass
     except AnnotError as error:
@@ -399,11 +399,11 @@ def _problems_from_outside(ws: Workspace, known: Mapping[str | None, Collection[
     folder = servers.front_folder(ws)
     if (domain := front.kept(folder)) is None:
         return
-    here = servers.owners_here(ws)
-    passwords = [read_passwords(servers.passwords_file(ws, name)) for name in here]
+    owners = servers.owners_here(ws)
+    passwords = [read_passwords(servers.passwords_file(ws, name)) for name in owners]
     strangers = {}
-    for place, name in enumerate(here):
-        others = [account for own in (*passwords[place + 1 :], *passwords[:place]) for account in own.items()]
+    for place, name in enumerate(owners):
+        others = [account for accounts in (*passwords[place + 1 :], *passwords[:place]) for account in accounts.items()]
         strangers[name] = [account for account in others if account[0].lower() in known.get(name, ())] or others[:1]
     yield from (Problem(*problem) for problem in front.seen_from_outside(folder, domain, strangers))
 
@@ -423,7 +423,7 @@ def _server_problems(address: str, release: str) -> Iterator[Problem]:
 
 
 def _file_system(path: Path) -> str:
-    """The kind of file system a path is on; empty if that is not to be seen."""
+    """The kind of file system a path is on; empty if that cannot be determined."""
     if not MOUNTS.is_file():
         return ""
     mount = ("", "")

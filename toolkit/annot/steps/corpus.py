@@ -106,7 +106,7 @@ class AddedPapers:
 
     @property
     def finding(self) -> str:
-        """Points for a person to look at, in words; "" if there are none."""
+        """Points that a person should check, in words; "" if there are none."""
         if self.unreadable:
             return f"{counted(self.unreadable, 'record')} cannot be read"
         if self.read and not (self.kept or self.prisma.duplicates or self.corrected.papers):
@@ -174,10 +174,10 @@ def _contents_by_version(ws: Workspace) -> tuple[VersionContents, ...]:
     contents, before, names = [], 0, [version.version for version in versions]
     for version in versions:
         name = version.version
-        until = sum(group.papers for group in papers.groups_of(ws.corpus, last_file(versions, name)))
+        size = sum(group.papers for group in papers.groups_of(ws.corpus, last_file(versions, name)))
         words = trained_version(ws.settings.word_vectors.trained_in, names, name)
-        contents.append(VersionContents(name, version.reason, until - before, left[name], words))
-        before = until
+        contents.append(VersionContents(name, version.reason, size - before, left[name], words))
+        before = size
     return tuple(contents)
 
 
@@ -237,7 +237,7 @@ def _added(
     tally, cleaning, headings = Tally(corrects=correction.is_wanted), adding.CleaningCount(), HeadingCount()
     works = any(format_named(form).bibliographic for form, _ in entries)
     _remember_corpus(ws, tally, engine, works=works)
-    beside, citations = paper_ids.PendingIds(tally), 0
+    pending_ids, citations = paper_ids.PendingIds(tally), 0
     shared, retracted = Counter[str](), list[str]()
     before, titles_before = tally.known, len(tally.same_title)
     with ws.reading() as session:
@@ -253,7 +253,7 @@ def _added(
                 parts.append(part)
             correction.meet(brought.marks.ids)
             again |= withdrawn.intersection(brought.marks.ids.to_pylist() if withdrawn else ())
-            beside.take(brought.marks.works, brought.aside)
+            pending_ids.take(brought.marks.works, brought.aside)
             files.take(brought.pieces)
             shared.update(brought.sentences)
             advance(tally.read, None)
@@ -277,11 +277,11 @@ def _added(
             facts |= {"files": files.facts(hashes)} | ({"papers_before": before} if before else {})
             facts |= {"sections": headings.facts} if headings.facts else {}
             _remember(ws, content, facts)
-            beside.write_ids(ws.corpus, content, scratch)
+            pending_ids.write_ids(ws.corpus, content, scratch)
             correction.write()
             papers.append_parts(ws.corpus, parts)
             digest = facts_of_corpus.write_corpus_manifest(ws) if tally.known else None
-            citations = beside.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
+            citations = pending_ids.write_citations(ws.corpus, content, names, digest, scratch) if digest else 0
     return AddedPapers(
         files=files.found,
         read=read,
@@ -316,7 +316,7 @@ def _added(
 
 
 def _remember_corpus(ws: Workspace, tally: Tally, engine: Engine, *, works: bool) -> None:
-    """Make the tally know the papers of the corpus; works: also by their other ids."""
+    """Add the papers of the corpus to the tally; works: also by their other ids."""
     groups = papers.groups_of(ws.corpus) if ws.has_corpus else []
     for known in map_shards(functools.partial(adding.known_marks, works=works), groups, engine=engine):
         tally.remember(known)
@@ -372,7 +372,7 @@ def _unreadable(
 
 
 def _joined_error(error: InputError, others: Iterable[InputError]) -> InputError:
-    """The error, or one that says all that these say, if they say more."""
+    """The error, joined with the others that report something else."""
     faults = error.faults or (error.message,)
     errors = {other.faults or (other.message,): other for other in others}
     if not {*faults} <= {*chain(*errors)}:

@@ -143,7 +143,7 @@ def write(evaluated: EvaluatedRuns, folder: Path) -> tuple[Path, ...]:
 
 
 def _named(snapshot: Snapshot, names: Iterable[str]) -> dict[str, dict[str, Ranking]]:
-    """The runs that are meant, by tag: those in files; else that of a tag, or all of a system; without names, all."""
+    """Runs of these names, by tag: a name is a file, a tag, or a system with all its runs; without names, all."""
     files = tuple(Path(name) for name in names if Path(name).is_file())
     run_names = [name for name in names if not Path(name).is_file()]
     rankings = measured.read_run_files(snapshot.ws, files) if files else {}
@@ -236,7 +236,7 @@ def _warn_of_others(
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison:
-    """Figures that both have, and differences between the two besides chance."""
+    """Figures of the study next to those of a paper, and known reasons why they differ."""
 
     title: str
     source: str

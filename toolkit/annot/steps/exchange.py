@@ -45,13 +45,13 @@ def push(
             outgoing.check_outgoing(held, prepared.outgoing)
         pushed = PushResult((), tuple(prepared.notes), prepared.unreachable)
         for part in chosen.parts:
-            away = {server.assessor for server in pushed.unreachable}
-            mine = [project for project in prepared.outgoing if project.part == part and project.assessor not in away]
-            if not mine:
+            down = {server.assessor for server in pushed.unreachable}
+            ready = [project for project in prepared.outgoing if project.part == part and project.assessor not in down]
+            if not ready:
                 continue
             if not dry_run:
-                held.write(chosen.before_sending, mine)
-            sent = send_outgoing(held, mine, dry_run=dry_run, advance=advance, new_versions=prepared.new_versions)
+                held.write(chosen.before_sending, ready)
+            sent = send_outgoing(held, ready, dry_run=dry_run, advance=advance, new_versions=prepared.new_versions)
             pushed = PushResult(
                 (*pushed.projects, *sent.projects),
                 (*pushed.notes, *sent.notes),
@@ -130,23 +130,23 @@ def pull_sent(
             ws, pull(ws, round=named, advance=advance, options=options, cursors=cursors), options
         ), ()
     check_options(options, allowed={"accept_deletions"}, command="annot pull")
-    came: list[tuple[Round, collecting.PullResult]] = []
+    pulls: list[tuple[Round, collecting.PullResult]] = []
     refused: list[AnnotError] = []
     for round in _sent(ws, rounds):
         of_round = options if "accept_deletions" in round.option_names else NO_OPTIONS
         try:
-            came.append((round, pull(ws, round=round.name, advance=advance, options=of_round, cursors=cursors)))
+            pulls.append((round, pull(ws, round=round.name, advance=advance, options=of_round, cursors=cursors)))
         except AnnotError as error:
             refused.append(error)
-    if not came:
+    if not pulls:
         raise refused[0]
-    if cursors is not None and any(pulled.assessors for _, pulled in came):
+    if cursors is not None and any(pulled.assessors for _, pulled in pulls):
         # A round of which nothing came is waited for all the same.
-        came = [
+        pulls = [
             (round, replace(pulled, open=round.after_pull(ws)[1]) if pulled.open is None else pulled)
-            for round, pulled in came
+            for round, pulled in pulls
         ]
-    pulled = _pull_with_pages(ws, _joined_pulls(came), options)
+    pulled = _pull_with_pages(ws, _joined_pulls(pulls), options)
     # On a server that has only some of the rounds, the others are not missed.
     return pulled, tuple(error for error in refused if not isinstance(error, MissingInput))
 
@@ -218,7 +218,7 @@ def watch(
 
 
 def told(pulled: collecting.PullResult, *, now: datetime) -> str:
-    """Line on the answers of a pull; nothing if there are none."""
+    """Line on the answers of a pull; empty if there are none."""
     if not pulled.assessors:
         return ""
     brought = (
@@ -229,12 +229,12 @@ def told(pulled: collecting.PullResult, *, now: datetime) -> str:
 
 
 def _sent(ws: Workspace, rounds: Sequence[Round]) -> tuple[Round, ...]:
-    """Rounds of which something was sent; judging, if nothing was."""
+    """Rounds with tasks that were sent; judging, if there are none."""
     stored = {project.round for project in ws.read(projects.sent_projects)}
     return tuple(round for round in rounds if stored & {part.stored for part in round.parts}) or (ROUNDS["judging"],)
 
 
-def _joined_pulls(came: Sequence[tuple[Round, collecting.PullResult]]) -> collecting.PullResult:
+def _joined_pulls(pulls: Sequence[tuple[Round, collecting.PullResult]]) -> collecting.PullResult:
     """Several rounds as one pull, with the name of its round before each note if there are several."""
-    named = [replace(pulled, notes=tuple(f"{round.name}: {note}" for note in pulled.notes)) for round, pulled in came]
-    return collecting.joined(named if len(came) > 1 else [pulled for _, pulled in came])
+    named = [replace(pulled, notes=tuple(f"{round.name}: {note}" for note in pulled.notes)) for round, pulled in pulls]
+    return collecting.joined(named if len(pulls) > 1 else [pulled for _, pulled in pulls])

@@ -53,10 +53,10 @@ def label_shard(
     """
     batches = list(papers.read_columns([shard], ("paper_id", "sentences", "labels")))
     ids, sentences, carried_labels = (pa.concat_arrays([batch.column(at) for batch in batches]) for at in range(3))
-    came = carried_labels.is_valid().to_numpy(zero_copy_only=False)
+    has_labels = carried_labels.is_valid().to_numpy(zero_copy_only=False)
     counts = pc.list_value_length(sentences).to_numpy().astype(np.int64)
     paper_of = np.repeat(np.arange(len(counts)), counts)
-    carried = came[paper_of]
+    carried = has_labels[paper_of]
     known = pc.index_in(carried_labels.flatten(), value_set=pa.array(labels, pa.string()))
     if known.null_count:
         at = pc.index(known.is_null(), value=True).as_py()
@@ -77,8 +77,8 @@ def label_shard(
     offsets = pa.array(np.concatenate(([0], np.cumsum(counts))), pa.int32())
     joined = pc.binary_join(pa.ListArray.from_arrays(offsets, pa.array(labels).take(pa.array(codes))), ",")
     if not fits:
-        joined = pc.if_else(pa.array(came), joined, pa.scalar(None, pa.string()))
-    return pa.RecordBatch.from_arrays([ids, joined, pa.array(came), pa.array(agreeing)], schema=LABELLED)
+        joined = pc.if_else(pa.array(has_labels), joined, pa.scalar(None, pa.string()))
+    return pa.RecordBatch.from_arrays([ids, joined, pa.array(has_labels), pa.array(agreeing)], schema=LABELLED)
 
 
 def labels_in(batch: pa.RecordBatch, *, predicted_by: str) -> Iterator[facet_labels.FacetLabels]:
@@ -98,7 +98,7 @@ NO_LABELS = "no sentence labels of the study"
 class LabellingResult:
     """Result of `annot facets`. `agreement` is the share of carried labels that the model gives too.
 
-    Without a model, where every paper came with labels and the shipped model gives others.
+    No model was used if every paper came with labels and the shipped model gives other labels.
     """
 
     papers: int
@@ -272,22 +272,22 @@ def leave_out(ws: Workspace, *, dry_run: bool) -> tuple[tuple[str, ...], int]:
         drawn = pools.read_pools(session).values()
         used = {entry.doc_id for pool in drawn for entry in pool.entries}
         used |= {query.topic_id for query in pools.read_queries(session)}
-    out = [paper_id for paper_id in papers.paper_ids(ws.corpus) if paper_id not in labelled]
+    unlabelled = [paper_id for paper_id in papers.paper_ids(ws.corpus) if paper_id not in labelled]
     if not labelled:
         raise InputError(
             "no paper has sentence labels, so all papers would be removed", hint="label them with `annot facets`"
         )
-    if faults := [f"{paper_id}: a query paper, or in a pool" for paper_id in out if paper_id in used]:
+    if faults := [f"{paper_id}: a query paper, or in a pool" for paper_id in unlabelled if paper_id in used]:
         hint = "label them: `annot facets train FILE --out model.xz`, then `annot facets --model model.xz`"
         raise InputError("these papers without sentence labels cannot be removed", faults=faults, hint=hint)
-    if out and not dry_run:
-        papers.remove_papers(ws.corpus, out)
+    if unlabelled and not dry_run:
+        papers.remove_papers(ws.corpus, unlabelled)
         corpus_facts.write_corpus_manifest(ws)
-        digest = hashlib.sha256("\n".join(sorted(out)).encode()).hexdigest()
-        facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(out)}}
+        digest = hashlib.sha256("\n".join(sorted(unlabelled)).encode()).hexdigest()
+        facts = {"read": 0, "kept": 0, "rejected": {NO_LABELS: len(unlabelled)}}
         ws.write(runs.put_import, ImportedSource(Source.CORPUS, digest, facts))
         note(ws, "facets", states_of(ws))
-    return tuple(out), len(labelled)
+    return tuple(unlabelled), len(labelled)
 
 
 def train(file: Path, *, out: Path, held_out: Path | None, ws: Workspace | None) -> TrainedLabeller:
@@ -332,9 +332,9 @@ def _misfit(labeller: labelling.Labeller, model: Path | None, labels: Sequence[s
     labels_of_model = set(labeller.labels)
     if labels_of_model == set(labels) or (model is not None and labels_of_model <= set(labels)):
         return None
-    which = "the model that comes with annot" if model is None else f"{model}: the model"
+    model_name = "the model that comes with annot" if model is None else f"{model}: the model"
     return InputError(
-        f"{which} gives other labels than those of the study: found {', '.join(sorted(labels_of_model))}, "
+        f"{model_name} gives other labels than those of the study: found {', '.join(sorted(labels_of_model))}, "
         f"expected {', '.join(labels)}",
         hint="train a model on abstracts with these labels (`annot facets train FILE --out model.xz`) and use it "
         "(`annot facets --model model.xz`); or change [labels] in annot.toml",

@@ -140,7 +140,7 @@ class DesignedPools:
 
 @dataclass(frozen=True, slots=True)
 class DepthForecast:
-    """The depths side by side."""
+    """The depths, compared."""
 
     mode: str
     methods: tuple[str, ...]
@@ -319,7 +319,7 @@ def pools(
     by_assessor = grouped((answer.assessor, answer) for answer in answers)
     speed = labour.speed_of(by_assessor, fence=rules.fence)
     if seconds is not None:
-        by_assessor, speed = {labour.NOBODY: []}, labour.set_speed(seconds, labour.NOBODY)
+        by_assessor, speed = {labour.VACANT: []}, labour.set_speed(seconds, labour.VACANT)
     chosen = tuple(depths) or tuple(sorted({*DEPTHS, usual.per_method}))
 
     def of_depth(depth: int) -> DesignedPools:
@@ -370,7 +370,7 @@ def _pairs(drawn_pools: Iterable[Pool], queries: Sequence[Query]) -> set[tuple[s
 
 
 def _even_shares(judgements: int, names: Sequence[str]) -> dict[str, float]:
-    """So many judgements for each person with a known speed; without one, all for one person."""
+    """This many judgements, spread evenly over the people with a known speed; if there are none, all for one person."""
     return {name: judgements / len(names) for name in names} or {"": float(judgements)}
 
 
@@ -416,12 +416,12 @@ class _Study(NamedTuple):
     """True if drawn pairs are judged, so that a larger share is a second look."""
 
     def effort_of(self, pi: pooling.Probabilities) -> labour.Effort:
-        """labour.Effort for the pairs of a draw. An answered pair counts for others: pi now by pi when it was drawn."""
-        on_record, among, all_pairs = self.snapshot.sample, 0.0, 0.0
+        """Effort for the pairs of a draw. An answered pair is weighted by pi now over pi when it was drawn."""
+        on_record, disputed_pairs, all_pairs = self.snapshot.sample, 0.0, 0.0
         for (query_id, doc_id), disputed in self.disputed.items():
             worth = pi.get(query_id, {}).get(doc_id, 0.0) / _probability(on_record, query_id, doc_id)
-            among, all_pairs = among + worth * disputed, all_pairs + worth
-        return replace(self.effort, disputed=among / all_pairs if all_pairs else None)
+            disputed_pairs, all_pairs = disputed_pairs + worth * disputed, all_pairs + worth
+        return replace(self.effort, disputed=disputed_pairs / all_pairs if all_pairs else None)
 
 
 def share_for(
@@ -611,7 +611,7 @@ def describe_shares(found: sample.SharesForecast, table: Table) -> str:
 
 
 def _pilot(study: _Study, convention: str) -> tuple[sample.JudgedQueries, sample.SeenOn] | Undefined:
-    """The queries whose pairs are all judged, with their description; Undefined if they are too few."""
+    """Queries whose pairs are all judged, with their description; Undefined if there are too few."""
     snapshot = study.snapshot
     grades = _judged_grades(study)
     topics = {query_id: snapshot.topics[query_id] for query_id in grades}
@@ -647,7 +647,7 @@ def _pilot(study: _Study, convention: str) -> tuple[sample.JudgedQueries, sample
 
 
 def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
-    """Grades by query and document, of the queries whose pairs to judge have all ended."""
+    """Grades by query and document, for the queries whose pairs are all closed."""
     drawn, outcome = study.snapshot.sample, study.snapshot.outcome
     grade_of = nested((qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in outcome.qrels)
     for query_id, doc_id in outcome.unjudgeable:
@@ -663,8 +663,8 @@ def _judged_grades(study: _Study) -> dict[str, dict[str, int]]:
 
 def _probability(drawn: PoolSample | None, query_id: str, doc_id: str) -> float:
     """Probability with which the pair was drawn; 1 for a pair outside the sample, which is judged for certain."""
-    under = None if drawn is None else drawn.pairs.get((query_id, doc_id))
-    return 1.0 if under is None else under.probability
+    probability = None if drawn is None else drawn.pairs.get((query_id, doc_id))
+    return 1.0 if probability is None else probability.probability
 
 
 def _exported_runs(ws: Workspace, queries: Collection[str]) -> dict[str, dict[str, Ranking]]:
@@ -720,7 +720,7 @@ def _effort(snapshot: Snapshot, seconds: float | None, rules: labour.Rules) -> l
     by_assessor = grouped((answer.assessor, answer) for answer in answers)
     speed = labour.speed_of(by_assessor, fence=rules.fence, topics=snapshot.topics)
     if seconds is not None:
-        by_assessor, speed = {labour.NOBODY: []}, labour.set_speed(seconds, labour.NOBODY)
+        by_assessor, speed = {labour.VACANT: []}, labour.set_speed(seconds, labour.VACANT)
     return labour.Effort(
         per_pair=settings.judging.per_pair,
         assessors=sum(

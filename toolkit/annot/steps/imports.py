@@ -38,7 +38,7 @@ FORMS = ("qrels", "relish", "treccovid-rf")
 """Formats of files of grades."""
 BEGINNING = 1 << 16
 """Bytes of a file that tell its kind."""
-WHO = "a1"
+SOLE_ASSESSOR = "a1"
 """The assessor of grades from qrels, which do not say who gave them."""
 TESTED = "test"
 """Word in the name of a file of test queries; the queries of other files are for development."""
@@ -46,7 +46,7 @@ TESTED = "test"
 
 @dataclass(frozen=True, slots=True)
 class ImportedGrades:
-    """Contents of the files."""
+    """Grades that the files contain."""
 
     queries: int
     pairs: int
@@ -273,7 +273,7 @@ def _splits(folds: Mapping[str, Collection[str]], queries: Iterable[Query]) -> d
 
 
 def _together(rows_of: paper_ids.RowsByFile) -> ByColumn:
-    """The rows of all files."""
+    """Rows of all files, one after another."""
     tables = list(rows_of.values())
     if len(tables) == 1:
         return tables[0]
@@ -319,6 +319,6 @@ def _rows(ws: Workspace, file: Path, form: str, per_topic: int) -> ByColumn:
         numbers = [line_of[qrel.doc_id] for qrel in qrels]
     queries, documents, grades = zip(*qrels, strict=True)
     columns = {"line": numbers, "query": queries, "document": documents, "grade": grades}
-    same = {"assessor": WHO, "judged_at": None, "seconds": None, "comment": None, "occasion": 1}
+    same = {"assessor": SOLE_ASSESSOR, "judged_at": None, "seconds": None, "comment": None, "occasion": 1}
     columns |= {name: [value] * len(qrels) for name, value in same.items()}
     return judgements_file.judgement_columns(**columns, row=input_files.ObjectColumn({"grade": grades}))

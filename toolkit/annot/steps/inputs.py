@@ -183,17 +183,17 @@ def topics_beside(path: Path, queries: Collection[str]) -> GivenTopics | None:
     file = next((file for file in trec.TOPIC_COLUMNS if (path.parent / file).is_file()), None)
     if file is None:
         return None
-    beside, noun = path.parent / file, "paper" if file == trec.QUERY_PAPERS_FILE else "topic"
-    lines = given_text(beside, expected=f"the {noun} of each query").splitlines()
-    topics = trec.read_query_topics(lines, file=file, name=str(beside))
+    topics_path, noun = path.parent / file, "paper" if file == trec.QUERY_PAPERS_FILE else "topic"
+    lines = given_text(topics_path, expected=f"the {noun} of each query").splitlines()
+    topics = trec.read_query_topics(lines, file=file, name=str(topics_path))
     unknown = sorted(set(queries) - topics.keys())
     if unknown:
         raise InputError(
-            f"{beside}: {counted(len(unknown), 'query')} of {path.name} missing",
+            f"{topics_path}: {counted(len(unknown), 'query')} of {path.name} missing",
             faults=[f"{query}: no line, expected its {noun}" for query in unknown],
             hint="add them, or move the file away if it belongs to another collection",
         )
-    return GivenTopics(topics, str(beside), trec.TOPIC_COLUMNS[file])
+    return GivenTopics(topics, str(topics_path), trec.TOPIC_COLUMNS[file])
 
 
 def by_column(topics: dict[str, str], column: str | None, frame: pd.DataFrame) -> GivenTopics | None:
@@ -272,7 +272,7 @@ def scale_of(judgements: Iterable[Judgement], scale: Sequence[int] | None) -> tu
 
 
 def check_level(level: float) -> None:
-    """Raises InputError for a confidence level that cannot be."""
+    """Raise InputError unless the confidence level is between 0 and 1."""
     if not 0 < level < 1:
         raise InputError(f"level {level}: expected a number between 0 and 1")
 
@@ -315,9 +315,9 @@ def qrels_in(table: Any, *, clusters: str | None = None) -> GivenRows[Qrel]:
         if pair in by_pair:
             faults.add(f"{' '.join(pair)} is listed twice, expected one final grade", place=label)
         by_pair[pair] = Qrel(*pair, grade or 0)
-        _belongs(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
+        _record_value(facets, pair[0], row.get("facet", EVERYTHING), "facet", label, faults)
         if topic := topic_in(row):
-            _belongs(topics, pair[0], row[topic], topic, label, faults)
+            _record_value(topics, pair[0], row[topic], topic, label, faults)
     if not by_pair and not faults.found:
         faults.add("contains no final grade")
     faults.raise_if_any()
@@ -481,9 +481,9 @@ def _long_ratings(frame: pd.DataFrame, name: str, clusters: str | None) -> Given
     for label, row in rows_of(frame, LONG, optional, faults, papers=clusters):
         query, document, assessor = (id_in(row[field], field, label, faults) for field in LONG[:3])
         grade = _grade(row["grade"], label, faults)
-        _belongs(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
+        _record_value(facets, query, row.get("facet", EVERYTHING), "facet", label, faults)
         if topic := topic_in(row):
-            _belongs(topics, query, row[topic], topic, label, faults)
+            _record_value(topics, query, row[topic], topic, label, faults)
         repeated, flags = (_grade(row.get("occasion"), label, faults) or 1) > 1, row.get("flags")
         # Judgements of annot's own files carry the reasons for which they do not count.
         if repeated or (isinstance(flags, str | Sequence) and len(flags) > 0):
@@ -524,8 +524,8 @@ def _grade(value: Any, label: str, faults: Faults) -> int | None:
     return None
 
 
-def _belongs(values: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
-    """Each query has one facet and one topic, whichever row names it."""
+def _record_value(values: dict[str, str], query: str, value: Any, field: str, label: str, faults: Faults) -> None:
+    """Note the facet or topic of a query; a fault if an earlier row has another."""
     text = id_in(value, field, label, faults)
     if values.setdefault(query, text) != text:
         faults.add(f"{field} {text!r} of query {query}, expected {values[query]!r} as in its other rows", place=label)

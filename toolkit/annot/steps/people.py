@@ -18,7 +18,7 @@ from annot.judging import progress, trial_answers
 from annot.judging.exchange import servers
 from annot.labelstudio import accounts, front, server, tasks
 from annot.labelstudio.studio_records import labelling_url
-from annot.measuring.forecast.hours import HOUR, WHO, Speed, settling_of, speed_of
+from annot.measuring.forecast.hours import DECIDERS, HOUR, Speed, settling_of, speed_of
 from annot.publishing.report.tables import Column, Columns
 from annot.store import people, pools, projects, trials
 from annot.store.answers import ADJUDICATIONS, JUDGEMENTS, progress_by_assessor
@@ -111,7 +111,8 @@ def add(ws: Workspace, pseudonym: str, *, account: str, adjudicator: bool, dry_r
             notes = (*notes, f"{pseudonym} was an adjudicator until now; `{command}` makes them one again")
     if known is not None and known.left_on is not None:
         verb = "is back"
-        notes = (*notes, f"{pseudonym} gets new pairs with the next `annot plan`")
+        command = "annot push adjudication" if adjudicator else "annot plan"
+        notes = (*notes, f"{pseudonym} gets new pairs with the next `{command}`")
     role = "adjudicator" if adjudicator else "assessor"
     return f"{pseudonym}: {role}, {verb}", notes
 
@@ -244,22 +245,22 @@ def _is_elsewhere(ws: Workspace, owner: str | None) -> bool:
 
 def _note_on_account(ws: Workspace, person: Assessor) -> tuple[str, ...]:
     """Make the account on the local server; on another one look whether it is there. Nothing if there is none."""
-    who, account = person.assessor, person.account or ""
-    owner = _own_server(ws, who)
+    name, account = person.assessor, person.account or ""
+    owner = _own_server(ws, name)
     elsewhere = _is_elsewhere(ws, owner)
     if not elsewhere and server.status(servers.studio_folder(ws, owner)) is None:
         has_front = front.kept(servers.front_folder(ws)) is not None
-        return (f"`annot studio up` starts the server of {who}",) if has_front else ()
+        return (f"`annot studio up` starts the server of {name}",) if has_front else ()
     with servers.connect(ws, person=owner) as gateway:
         if not elsewhere:
-            servers.open_accounts(ws, gateway, {who: account}, person=owner)
+            servers.open_accounts(ws, gateway, {name: account}, person=owner)
             place = servers.passwords_file(ws, owner)
-            return (f"{who}: the password is in {place}; `annot invite {who}` writes the letter",)
+            return (f"{name}: the password is in {place}; `annot invite {name}` writes the letter",)
         if account.lower() in gateway.user_ids():
             return ()
         return (
             "the server does not have this account yet; the person signs up at "
-            f"{gateway.address}{gateway.invitation()}; `annot invite {who}` writes a letter with the link",
+            f"{gateway.address}{gateway.invitation()}; `annot invite {name}` writes a letter with the link",
         )
 
 
@@ -296,7 +297,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """Facts about a server."""
+    """State of a server, as the letters need it."""
 
     url: str
     accounts: frozenset[str]
@@ -315,7 +316,7 @@ def invite(
     with ws.reading() as session:
         everyone = {person.assessor: person for person in people.read_assessors(session)}
         found = _chosen(everyone, names, addressees(session, ws))
-        asked = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
+        judged_by = "both" if ws.settings.faceted and pools.read_topics(session) else ws.settings.kind
     server_name = {addressee.person.assessor: _own_server(ws, addressee.person.assessor) for addressee in found}
     lacking = {server_name[addressee.person.assessor] for addressee in found if addressee.project is None}
     server_of = _servers(ws, dict.fromkeys(server_name.values()), lacking)
@@ -325,13 +326,13 @@ def invite(
     for addressee in found:
         name = addressee.person.assessor
         words = guidelines.words_in(ws, addressee.person.language)
-        here = servers.passwords_file(ws, server_name[name])
-        password = accounts.read_passwords(here).get(addressee.person.account or "")
+        passwords_path = servers.passwords_file(ws, server_name[name])
+        password = accounts.read_passwords(passwords_path).get(addressee.person.account or "")
         values = _values(
             *(ws, addressee, server_of.get(server_name[name]), words),
             whom=whom,
             day=days[addressee.role],
-            asked=asked,
+            asked=judged_by,
             password=password if by_https else None,
         )
         text = render(TEMPLATES[addressee.role], values, overrides=ws.root / "templates")
@@ -343,7 +344,7 @@ def invite(
         letters.append(
             Letter(
                 *(name, addressee.role, values["link"], whom, text, path),
-                password=here if password and not by_https else None,
+                password=passwords_path if password and not by_https else None,
                 has_password=values["password"] is not None,
                 counted=addressee.work is not None,
                 language=words.language,
@@ -383,8 +384,8 @@ def _chosen(everyone: dict[str, Assessor], names: tuple[str, ...], possible: lis
 def _notice(ws: Workspace, letter: Letter, words: Words) -> Notice:
     """Notice on publication in the text of the letter: a study may have a letter of its own."""
     kind, decided = _words(ws, letter.role)
-    says = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
-    return Notice(letter.assessor, kind, "letter", moment_now("milliseconds"), says)
+    publishes = decided != "left out" and words(THEIR_WORDS[letter.role]) in letter.text
+    return Notice(letter.assessor, kind, "letter", moment_now("milliseconds"), publishes)
 
 
 def _words(ws: Workspace, role: Role) -> tuple[Kind, str | None]:
@@ -491,7 +492,7 @@ Role = Literal["judge", "adjudicate"]
 
 
 class Addressee(NamedTuple):
-    """A person in one role."""
+    """A person in one role, who gets a letter."""
 
     person: Assessor
     role: Role
@@ -542,7 +543,7 @@ def _judging(session: Session, snapshot: Snapshot, name: str) -> Workload | None
     probed = {
         (answer.record.assessor, answer.record.pair_key) for answer in trials.read_answers(session, "hidden-gold")
     }
-    answered = {asked for who, asked in outcome.answered_of(session) | probed if who == name}
+    answered = {question for assessor, question in outcome.answered_of(session) | probed if assessor == name}
     by_assessor = grouped((answer.assessor, answer) for answer in snapshot.outcome.everything if answer.counts)
     speed = speed_of(by_assessor, fence=snapshot.ws.settings.forecast.fence, topics=snapshot.topics)
     seconds = speed.mean_of(name) if isinstance(speed, Speed) else UNTIMED_SECONDS
@@ -555,10 +556,10 @@ def _settling(session: Session, snapshot: Snapshot, project: Project) -> Workloa
     rate = settling_of(
         progress.settled_of(outcome), seconds=forecast.dispute_seconds, fence=forecast.fence, topics=snapshot.topics
     )
-    pairs = {asked.pair for asked in projects.read_tasks(session, project.project)}
+    pairs = {question.pair for question in projects.read_tasks(session, project.project)}
     return Workload(
         len(pairs),
         len(pairs - set(outcome.open)),
-        seconds=rate.mean_of(WHO) if isinstance(rate, Speed) else None,
+        seconds=rate.mean_of(DECIDERS) if isinstance(rate, Speed) else None,
         timed=True,
     )

@@ -149,7 +149,7 @@ def make(
 def _write_file(
     ws: Workspace, snapshot: Snapshot, assignments: tuple[Assignment, ...], sample: models.PoolSample | None
 ) -> None:
-    """Write the file of the plan and its manifest, unless they are as they should be."""
+    """Write the file of the plan and its manifest, unless they are up to date."""
     file, known_hashes = ws.pools / plan_on_record.PLAN_FILE, plan_on_record.frozen_hashes(ws)
     frozen = pool_samples.kept_hashes(known_hashes, before=snapshot.sample, after=sample)
     in_file = file.is_file() and sha256_of(file) == plan_on_record.plan_sha256(assignments)
@@ -329,9 +329,9 @@ def withdraw(ws: Workspace, *, queries: tuple[str, ...], sent: bool, dry_run: bo
         if not leaving:
             people_with_tasks = sorted(projects.read_sent(session))
             of_queries = f" of {', '.join(sorted(chosen))}" if queries else ""
-            who = f"; tasks were sent to {', '.join(people_with_tasks)}" if people_with_tasks else ""
+            sent_note = f"; tasks were sent to {', '.join(people_with_tasks)}" if people_with_tasks else ""
             raise InputError(
-                f"every planned pair{of_queries} was sent or judged{who}",
+                f"every planned pair{of_queries} was sent or judged{sent_note}",
                 hint="to take back a query without answers: `annot plan --withdraw --query QUERY --sent`",
             )
         remaining = planning.renumbered(row for row in current if row not in leaving)

@@ -238,8 +238,8 @@ def _pools_by_version(
         later = name in drawn and documents_came(ws.corpus, versions, current[name].of_corpus)
         (growing if later else staying)[name] = current[name]
     changes = replace(overrides, per_method=None) if growing else overrides
-    anew = {*chosen} - current.keys()
-    if current and (redraw or (changes != pool_design.AS_PLANNED and (growing or not anew))):
+    new = {*chosen} - current.keys()
+    if current and (redraw or (changes != pool_design.AS_PLANNED and (growing or not new))):
         raise InputError(
             "the pools on record belong to versions of the corpus, and are not drawn in another way",
             hint="`annot pool --grow` adds documents of the newest version by the rule on record; --per-method gives "
@@ -276,9 +276,9 @@ def _notes(
     changes: _Changes,
     **words: Any,
 ) -> tuple[str, ...]:
-    """Notes on these pools. words: facts about the designs, `dry_run`, and `sent` if pairs may not be added."""
+    """Notes on these pools. changes: of each pool, the documents that came and left."""
     grown = {name: len(changes[name][0]) for drawn in drawings if drawn.grown for name in drawn.pools}
-    anew = [pool for name, pool in pools.items() if drawings and name not in grown]
+    drawn_again = [pool for name, pool in pools.items() if drawings and name not in grown]
     notes = tables.sentences(
         "commands.pools",
         words=snapshot.words,
@@ -288,7 +288,7 @@ def _notes(
         passed_over=sum(
             admission.passed_over_in(drawn.pools.values(), drawn.rankings, drawn.admitted) for drawn in drawings
         ),
-        dry=[pool.topic_id for pool in anew if pool.dry],
+        dry=[pool.topic_id for pool in drawn_again if pool.dry],
         changes={
             query.query_id: changes[query.topic_id]
             for query in (snapshot.queries if snapshot.pools else ())
@@ -392,7 +392,7 @@ def _draw(
 ) -> _Drawn:
     """Pools by their designs, or pools on record with an addition each; additions have one method and one version.
 
-    on_disk: the rankings that are not made again, under which the papers stay barred that were; new, facts: rankings
+    on_disk: the rankings that are not made again, with the papers that were barred from them; new, facts: rankings
     that were made now; corpus: the version that new pools are drawn from.
     """
     on_disk, new = on_disk or {}, new or {}
@@ -435,7 +435,7 @@ def _write(ws: Workspace, drawn: _Drawn, *, whole: bool, grow: bool, backup: str
     """Write the pools, and the rankings and admissions that they follow from; the same command finishes what one that
     was interrupted has left.
 
-    whole: other pools leave. backup: reason of a backup to make first. Raises InputError if pairs would be added to a
+    whole: remove other pools. backup: reason of a backup to make first. Raises InputError if pairs would be added to a
     study under way without `grow`, and if pairs that were sent or judged would leave.
     """
     lines, facts = frozen_rankings.lines_of(drawn.rankings), drawn.facts
@@ -563,7 +563,7 @@ def top_up(
     dry_run: bool,
     advance: Advance,
 ) -> drawn_pools.PoolGrowth:
-    """Add the papers that pools lack of the first `depth` of a method that did not draw them, as one version.
+    """Add the first `depth` papers of a method that did not draw the pools, as one version; those in a pool stay.
 
     method: built in or imported; file: its run, which is imported first. depth: None takes the number of papers that
     each method brought when the pool was drawn. only: queries or topics; without any, all pools.

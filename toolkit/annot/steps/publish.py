@@ -70,13 +70,13 @@ FIGURES = "figures"
 
 
 def write_figures(ws: Workspace, *, purpose: str, out: Path | None = None) -> tuple[Path, ...]:
-    """Write every drawing of the report as SVG, PDF and PNG, with its data and its caption; the paths of the drawings.
+    """Write every drawing of the report as SVG, PDF and PNG, with data and caption; returns the drawings' paths.
 
     purpose: `screen`, or `paper` for one column and two, in greys and with the fonts. out: the folder to write into
     instead of `exports/`.
     """
     study = Study(snapshots.read_snapshot(ws))
-    files = dict(paper.figure_files(paper.drawings(study), paper.FOR[purpose]))
+    files = dict(paper.figure_files(paper.drawings(study), paper.SURFACES[purpose]))
     folder = (ws.exports if out is None else out) / FIGURES / purpose
     paper.write_folder(folder, files, inputs=study.snapshot.states)
     return tuple(folder / name for name in files if name.endswith(".svg"))
@@ -86,7 +86,7 @@ DRAFT_FILE = "paper.tex"
 
 
 def write_paper(ws: Workspace, *, out: Path | None = None) -> Path:
-    """Write the folder for a paper: scores, tables, drawings, methods and, unless there is one, a draft; its path.
+    """Write the folder for a paper: scores, tables, drawings, methods and a missing draft; returns its path.
 
     out: the folder to write into instead of `exports/`.
     """
@@ -260,11 +260,11 @@ def _waiting(session: Session, snapshot: snapshots.Snapshot) -> Iterator[str]:
     open_pairs = len(snapshots.unfinished(snapshot.outcome))
     if open_pairs:
         yield f"{counted(open_pairs, 'pair')} without a final grade"
-    gone = {person.assessor for person in snapshot.people if person.left_on is not None}
+    left = {person.assessor for person in snapshot.people if person.left_on is not None}
 
     def unanswered(expected: Iterator[tuple[str, str, str]], answers: tuple[Judgement, ...]) -> int:
         given = {(answer.assessor, answer.query_id, answer.doc_id) for answer in answers if answer.counts}
-        return sum(pair not in given and pair[0] not in gone for pair in expected)
+        return sum(pair not in given and pair[0] not in left for pair in expected)
 
     repeats = unanswered(
         (_who(assignment) for assignment in snapshot.assignments if assignment.occasion > 1),

@@ -209,8 +209,8 @@ def _beside_drawn(
         "pools; the table of grades counts drawn pairs"
     )
     for path, qrels in files:
-        given = {(qrel.query_id, qrel.doc_id) for qrel in qrels if qrel.query_id in queries}
-        if others := given - drawn_pairs:
+        listed = {(qrel.query_id, qrel.doc_id) for qrel in qrels if qrel.query_id in queries}
+        if others := listed - drawn_pairs:
             yield f"{path}: {counted(len(others), 'pair')} {verb(len(others), 'was', 'were')} not drawn: left out"
 
 

@@ -197,7 +197,7 @@ def columns(facets: Sequence[str]) -> tables.Columns[Fold]:
 def draw(ws: Workspace, *, n: int, redraw: bool, dry_run: bool) -> Folds:
     """Draw `n` folds and put them on record; the same draw again changes nothing.
 
-    redraw: also where other folds are on record, whose figures then hold no more.
+    redraw: replace other folds on record, whose figures become outdated.
     """
     with ws.reading() as session:
         queries = pools.read_queries(session)
@@ -205,9 +205,9 @@ def draw(ws: Workspace, *, n: int, redraw: bool, dry_run: bool) -> Folds:
         documents = pools.documents_by_query(session, withdrawn=True)
     if not queries:
         raise MissingInput("no queries", hint="add them with `annot query add`")
-    asked = {query.topic_id for query in queries}
-    topics: dict[str, Paper | Topic] = {topic_id: text for topic_id, text in texts.items() if topic_id in asked}
-    topics |= papers.find_papers(ws.corpus, asked - texts.keys()) if ws.has_corpus else {}
+    topic_ids = {query.topic_id for query in queries}
+    topics: dict[str, Paper | Topic] = {topic_id: text for topic_id, text in texts.items() if topic_id in topic_ids}
+    topics |= papers.find_papers(ws.corpus, topic_ids - texts.keys()) if ws.has_corpus else {}
     words = OF_TEXTS if texts else OF_PAPERS
     folds_drawn = grouped_folds(queries, copies=near_copies(topics), count=n, seed=ws.settings.seed, words=words)
     splits = as_splits(queries, folds_drawn)
@@ -418,8 +418,8 @@ def _drawn(ws: Workspace) -> tuple[selection.Sample, tuple[str, ...]]:
     )
     if not any(period.paper_ids for period in drawn.periods):
         raise _nothing_drawn(periods, dated)
-    told = {"followed": not settings.periods, "unlabelled": len(unlabelled)}
-    return drawn, tables.sentences("commands.sample", drawn=drawn, **told)
+    conditions = {"followed": not settings.periods, "unlabelled": len(unlabelled)}
+    return drawn, tables.sentences("commands.sample", drawn=drawn, **conditions)
 
 
 def _unlabelled(ws: Workspace) -> frozenset[str]:
@@ -512,11 +512,11 @@ def add_topic_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
     found = [topic for _, topic in read.topics]
     faults = Faults(source)
     with ws.writing() as session:
-        taken = _uses_of_ids(session, found)
+        uses = _uses_of_ids(session, found)
         for line, topic in read.topics:
-            if topic.topic_id in taken:
-                faults.add(f"topic {topic.topic_id}: {taken[topic.topic_id]}", line=line)
-        faults.raise_if_any(hint=f"nothing was added; {_remedy(taken)}")
+            if topic.topic_id in uses:
+                faults.add(f"topic {topic.topic_id}: {uses[topic.topic_id]}", line=line)
+        faults.raise_if_any(hint=f"nothing was added; {_remedy(uses)}")
         notes = tuple(_alike_ids(session, [topic.topic_id for topic in found]))
         new = _add_topics(session, found, dry_run=dry_run)
     return AddedTopics(
@@ -531,9 +531,9 @@ def add_topic_file(ws: Workspace, source: str, *, dry_run: bool) -> AddedTopics:
 
 
 def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tuple[str, ...]]:
-    """Add a topic that is a text, and the query that asks it whole; the query, and notes on its id.
+    """Add a topic that is a text, and the query that asks it whole; returns the query, and notes on its id.
 
-    Raises InputError for an id that cannot be one or that something else has, and for texts without a word.
+    Raises InputError for an id that is not valid or already used, and for texts without a word.
     """
     faults = []
     if problem := topics.id_fault(topic.topic_id):
@@ -546,9 +546,9 @@ def add_text(ws: Workspace, topic: Topic, *, dry_run: bool) -> tuple[Query, tupl
     title, description, narrative = tidied.values()
     topic = replace(topic, title=" ".join((title or "").split()), description=description, narrative=narrative)
     with ws.writing() as session:
-        taken = _uses_of_ids(session, [topic])
-        for problem in taken.values():
-            raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy(taken))
+        uses = _uses_of_ids(session, [topic])
+        for problem in uses.values():
+            raise InputError(f"--id {topic.topic_id}: {problem}", hint=_remedy(uses))
         notes = tuple(_alike_ids(session, [topic.topic_id]))
         _add_topics(session, [topic], dry_run=dry_run)
     return _query_of(topic), notes
@@ -568,32 +568,32 @@ def _query_of(topic: Topic) -> Query:
     return Query(topic.topic_id, topic.topic_id, WHOLE, ())
 
 
-def _remedy(taken: Mapping[str, str]) -> str:
-    there = next((name for name, problem in taken.items() if problem == ANOTHER), None)
-    return f"give the text another id{f', or run `annot query remove {there}` first' if there else ''}"
+def _remedy(uses: Mapping[str, str]) -> str:
+    other_text = next((name for name, problem in uses.items() if problem == ANOTHER), None)
+    return f"give the text another id{f', or run `annot query remove {other_text}` first' if other_text else ''}"
 
 
-def _uses_of_ids(session: Session, given: Sequence[Topic]) -> dict[str, str]:
+def _uses_of_ids(session: Session, topics: Sequence[Topic]) -> dict[str, str]:
     """Other uses of the ids of these topics, by id."""
     known, judged = pools.read_topics(session), pools.judged_queries(session)
-    asked = {name: query.topic_id for query in pools.read_queries(session) for name in (query.query_id, query.topic_id)}
-    taken = {}
-    for topic in given:
+    used = {name: query.topic_id for query in pools.read_queries(session) for name in (query.query_id, query.topic_id)}
+    uses = {}
+    for topic in topics:
         name = topic.topic_id
         if name in known and known[name] != topic:
             # Its pool, drawn for the text that is there, would stay.
-            taken[name] = f"{ANOTHER}, and pairs of it were judged or sent" if name in judged else ANOTHER
-        elif name not in known and name in asked:
-            taken[name] = f"a query of {asked[name]} has this id"
-    return taken
+            uses[name] = f"{ANOTHER}, and pairs of it were judged or sent" if name in judged else ANOTHER
+        elif name not in known and name in used:
+            uses[name] = f"a query of {used[name]} has this id"
+    return uses
 
 
-def _add_topics(session: Session, given: Sequence[Topic], *, dry_run: bool) -> int:
+def _add_topics(session: Session, topics: Sequence[Topic], *, dry_run: bool) -> int:
     """Add the topics and their queries, and count those that are new."""
     known = pools.read_topics(session)
-    new = [topic for topic in given if topic.topic_id not in known]
+    new = [topic for topic in topics if topic.topic_id not in known]
     pools.put_topics(session, new)
-    pools.put_queries(session, map(_query_of, given))
+    pools.put_queries(session, map(_query_of, topics))
     if dry_run:
         session.rollback()
     return len(new)

@@ -164,10 +164,10 @@ def _inputs(
     chosen = systems_of(
         names or usual, vectors=ws.vectors, weights=weights_folder(ws), plugins=ws.settings.plugins.names
     )
-    theirs = [system.name for system in chosen if system.name in imported]
-    if theirs and not replace:
+    imported_names = [system.name for system in chosen if system.name in imported]
+    if imported_names and not replace:
         raise InputError(
-            f"imported runs have these names: {', '.join(theirs)}",
+            f"imported runs have these names: {', '.join(imported_names)}",
             hint="to overwrite them, use --replace; to keep both, first import the files again under another --tag",
         )
     if not documents:
@@ -186,12 +186,12 @@ def warnings(ws: Workspace, new_runs: Sequence[MadeRun]) -> tuple[str, ...]:
         facts = {run.tag: run.facts for run in runs.read_runs(session)}
     few = word_vectors.trained_on_few({run.tag: facts[run.tag] for run in new_runs if run.tag in facts})
     left_out = grouped((tuple(run.left_out), run) for run in new_runs if run.left_out)
-    told = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
-    return (*chain(*told), *sentences("commands.few_abstracts", words=ws.vocabulary, few=few))
+    caveats = sentences("commands.approximate", made=new_runs), sentences("commands.texts_left_out", left_out=left_out)
+    return (*chain(*caveats), *sentences("commands.few_abstracts", words=ws.vocabulary, few=few))
 
 
 def _pooled(query: Query, documents: Iterable[str], papers: Mapping[str, Paper], text: Topic | None) -> PooledQuery:
-    """The query with those of its documents that are in the corpus. text: its topic, where that is one."""
+    """The query with those of its documents that are in the corpus. text: its topic, if that is a text."""
     from annot.pools.pool_design import text_by_field
     from annot.ranking.systems.system import PooledQuery
 
@@ -375,7 +375,7 @@ def _seed(value: object) -> int | None:
 
 
 def _check_seeds(new: StoredRun, known: Iterable[StoredRun]) -> None:
-    """Two runs of one system have different seeds: the same run imported twice would make the spread too small."""
+    """Raise InputError if two runs of a system have one seed: a run imported twice would make the spread too small."""
     for run in known:
         if run.tag == new.tag or run.system != new.system:
             continue
@@ -387,5 +387,5 @@ def _check_seeds(new: StoredRun, known: Iterable[StoredRun]) -> None:
 
 
 def _query_id(name: str, facet: str | None, queries: Collection[str]) -> str:
-    """Query of a ranked pool that goes by the query's paper; its facet is in the file's name or is given."""
+    """Query of a ranked pool that is named after the query's paper; its facet is in the file's name, or `facet`."""
     return name if facet is None or name in queries else f"{name}-{facet}"

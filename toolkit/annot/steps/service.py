@@ -81,7 +81,7 @@ def _write(ws: Workspace, ending: str, work_of: dict[str, str], *, switched_on: 
 
 
 def _quoted(text: str) -> str:
-    """The text as one word of a unit or of its file of variables."""
+    """The text, quoted as one word of a unit or of its environment file."""
     if any(sign in text for sign in "\n\r"):
         raise InputError(f"{text!r}: has a line break, which no unit can have")
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -89,7 +89,7 @@ def _quoted(text: str) -> str:
 
 
 def _doubled(text: str) -> str:
-    """The text in a unit, where a percent sign means something."""
+    """The text with doubled percent signs, which have a meaning in a unit."""
     return text.replace("%", "%%")
 
 
@@ -147,7 +147,7 @@ Part = Callable[[Path], Iterable[AnnotError | None]]
 def nightly(ws: Workspace, parts: Mapping[str, Part], *, now: datetime) -> Night:
     """Do these parts of the work, and remove all but the last fourteen nights' backups.
 
-    A part that fails does not stop the others.
+    A failing part does not stop the others.
     """
     failures: list[str] = []
     path = ws.root / BACKUPS / "nightly" / f"{now:%Y-%m-%dT%H%M%S}.tar.gz"

@@ -34,7 +34,7 @@ FOLDERS = ("corpus", "templates", "guidelines", "pools", "exports")
 
 
 def init(root: Path, *, name: str | None, kind: Kind | None = None, dry_run: bool) -> tuple[list[str], tuple[str, ...]]:
-    """Make a study at `root`, or complete one; its new files and folders, and notes. Existing settings never change.
+    """Make a study at `root`, or complete one; returns its new files, and notes. Existing settings never change.
 
     kind: None makes a study of facets, or keeps the kind of an existing one. Raises MissingInput if the database of an
     existing study is missing: a new one would be empty, and so would the next backup.

@@ -88,7 +88,7 @@ def status(ws: Workspace) -> Status:
         timed = has_times(session)
         stage = Stage(session, ws, whole=timed)
         coming = next_step(stage.facts())
-        changed, not_as_they_were = changed_after_adjudication(session), withdrawn_of(session)
+        changed, withdrawn = changed_after_adjudication(session), withdrawn_of(session)
         plain, outcome, rushed = stage.plain, stage.outcome, tuple[str, ...]()
         if timed and outcome.everything:
             fast = rushed_pairs(session, outcome)
@@ -113,8 +113,8 @@ def status(ws: Workspace) -> Status:
             unjudgeable=len(outcome.unjudgeable),
             open=plain.disputed + len(outcome.open),
             changed_after_adjudication=len(changed),
-            lost=sum(answer.counts for answer in not_as_they_were),
-            withdrawn=sum(not answer.counts for answer in not_as_they_were),
+            lost=sum(answer.counts for answer in withdrawn),
+            withdrawn=sum(not answer.counts for answer in withdrawn),
             changed=tuple(dict.fromkeys(change.name for change in stage.changes)),
             versions=stage.versions,
             corrected=stage.corrected,

@@ -34,7 +34,7 @@ from annot.study.workspace import Workspace, write_file, write_manifest
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-TO_WRITE = "WHY: one sentence on why this pair has this grade."
+REASON_TO_FILL_IN = "WHY: one sentence on why this pair has this grade."
 """A line in place of the lead's reason if none is on record; `annot check guidelines` finds it."""
 
 
@@ -47,8 +47,8 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
     text, snapshot = guidelines.without_examples(guidelines.read(ws, facet, examples=False)), read_snapshot(ws)
     with ws.reading() as session:
         sent, queries = trials.read_pairs(session), {query.query_id: query for query in snapshot.queries}
-        gone = snapshot.outcome.withdrawn
-        gold = [row for row in trials.read_gold(session) if row.pair not in sent and row.doc_id not in gone]
+        withdrawn = snapshot.outcome.withdrawn
+        gold = [row for row in trials.read_gold(session) if row.pair not in sent and row.doc_id not in withdrawn]
         pairs = {example.grade: (example.pair, "") for example in grade_examples(study.Study(snapshot), facet)}
         pairs |= {row.grade: (row.pair, row.why) for row in reversed(gold) if queries[row.query_id].facet == facet}
         if not pairs:
@@ -64,7 +64,7 @@ def page_with_examples(ws: Workspace, facet: str) -> tuple[str, tuple[Pair, ...]
         marked = [place for place, label in enumerate(labels[pair[1]]) if label in ws.settings.facets.get(facet, ())]
         topic = snapshot.texts.get(query.topic_id)
         question = f"Asked: {topic.title}" if topic else _quoted("Query", papers[query.topic_id], query.sentences)
-        lines = ("### For example", question, _quoted("Candidate", document, marked), why or TO_WRITE)
+        lines = ("### For example", question, _quoted("Candidate", document, marked), why or REASON_TO_FILL_IN)
         text = re.sub(rf"(?ms)^##+ {grade}\b.*?(?=^##+ |\Z)", partial(_with_lines, lines=lines), text)
     return text.rstrip() + "\n", tuple(row.pair for row in gold if (row.pair, row.why) in pairs.values())
 
@@ -146,7 +146,7 @@ def make(ws: Workspace, file: Path | None, *, dry_run: bool) -> GoldSet:
         data = content_of(file, expected="a table of gold pairs")
         lines = [*read_gold(data, name=str(file), grades=ws.settings.scale.grades, queries=list(queries_by_id))]
     new_gold = tuple(lines)
-    # Every text must be there before anybody is sent something.
+    # Every text must be there before anyone is sent anything.
     TaskMaterial(ws, {gold.pair for gold in new_gold})
     if new_gold != standing and not dry_run:
         ws.write(trials.replace_gold, new_gold)
@@ -205,8 +205,8 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
         )
         in_training = trial_answers.by_person(trials.read_assignments(session, trial_answers.TRAIN))
         # Whoever has judged or settled a pair knows it, whatever the plan says by now.
-        met = {(name, asked.pair) for name, asked in answered_of(session)}
-        met |= {(name, pair) for pair, names in plan_on_record.adjudicators_of(session).items() for name in names}
+        known = {(name, question.pair) for name, question in answered_of(session)}
+        known |= {(name, pair) for pair, names in plan_on_record.adjudicators_of(session).items() for name in names}
         if not planned:
             raise MissingInput("nothing is planned", hint="draw the plan with `annot plan`")
         if not decisions:
@@ -221,7 +221,7 @@ def hide(ws: Workspace, *, share: float, dry_run: bool) -> tuple[HiddenGoldCount
                 hidden
                 | pairs_of_person.keys()
                 | in_training.get(name, {}).keys()
-                | {pair for person, pair in met if person == name},
+                | {pair for person, pair in known if person == name},
                 {query_id for query_id, _ in pairs_of_person},
                 count=round(share * len(pairs_of_person)) - len(hidden),
                 seed=ws.settings.seed,
@@ -296,10 +296,10 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
     if not final:
         raise MissingInput("no pair is settled yet", hint="`annot status --adjudication` shows the progress")
     drawn = draw_substudy(known, final, per_facet=queries, per_query=candidates, seed=ws.settings.seed)
-    asked = {
+    sequences = {
         view: query_by_query(drawn, trial_answers.TRIAL, view, seed=ws.settings.seed) for view in trial_answers.ROUNDS
     }
-    lines = plan_lines(asked)
+    lines = plan_lines(sequences)
     facts: dict[str, Any] = {
         **options,
         "by_facet": dict.fromkeys(sorted({query.facet for query in known}), queries),
@@ -315,7 +315,7 @@ def draw(ws: Workspace, *, assessor: str, queries: int, candidates: int, dry_run
         with ws.writing() as session:
             _refuse_sent(session)
             trials.put_trial(session, trial_answers.TRIAL, facts)
-            for view, sequence in asked.items():
+            for view, sequence in sequences.items():
                 trials.replace_assignments(session, trial_answers.ROUNDS[view], assigned(assessor, sequence))
         write_file(ws.substudy / "plan.jsonl", lines)
         write_file(texts, write_full_texts({name: paper.title for name, paper in papers.items()}, _places(texts)))

@@ -203,12 +203,12 @@ def _topics(ws: Workspace) -> dict[str, str]:
     return encoded_texts(ws.read(read_topics))
 
 
-def _device(asked: str | None, folder: Path) -> str:
+def _device(device: str | None, folder: Path) -> str:
     # The libraries load for seconds: only here, once all else is known to be right.
     from annot.ranking.systems.encoders import prepare_libraries, usable_device
 
     prepare_libraries(folder)
-    return str(usable_device(asked))
+    return str(usable_device(device))
 
 
 def _model(ws: Workspace, name: str, model: str) -> Model:
@@ -271,8 +271,8 @@ def list_sets(ws: Workspace) -> tuple[VectorSet, ...]:
         papers = len(corpus_ids.intersection(loaded.ids.to_pylist()))
         kind = loaded.matrix.dtype.name
         width = int(loaded.matrix.shape[1])
-        one = (folder.name, loaded.model, loaded.space, loaded.metric, width, kind, papers, len(corpus_ids) - papers)
-        sets.append(VectorSet(*one))
+        facts = (folder.name, loaded.model, loaded.space, loaded.metric, width, kind, papers, len(corpus_ids) - papers)
+        sets.append(VectorSet(*facts))
     return tuple(sets)
 
 

@@ -177,8 +177,8 @@ class Revisions(Generic[R]):
                 if revision is not incoming:
                     ((_, values, sha256),) = self._hashed([revision])
                 if line is not None and revision.ruling is None and line.read_sha256 == sha256:
-                    comes_back = revision.record.counts and not line.counts
-                    if not comes_back:
+                    is_restored = revision.record.counts and not line.counts
+                    if not is_restored:
                         continue
                 number = 1 if line is None else line.latest.record.revision + 1
                 if revision.record.revision != number:
@@ -298,18 +298,18 @@ class Revisions(Generic[R]):
                 # The only revision of its line, which most are, needs no history.
                 answers.append(revision)
         answers += [line.current for line in lines.values()]
-        asked = list(map(attrgetter(*(f"record.{name}" for name in self._line if name in self._fields)), answers))
-        order = sorted(range(len(answers)), key=asked.__getitem__)
-        if any(asked[place] == asked[following] for place, following in pairwise(order)):
+        questions = list(map(attrgetter(*(f"record.{name}" for name in self._line if name in self._fields)), answers))
+        order = sorted(range(len(answers)), key=questions.__getitem__)
+        if any(questions[place] == questions[following] for place, following in pairwise(order)):
             places = [self._place(answer, lines.get(self._key(answer))) for answer in answers]
             order.sort(key=places.__getitem__)
         return tuple([answers[place] for place in order])
 
     def records(self, session: Session) -> tuple[R, ...]:
         """Records of the current revisions, without their origins."""
-        asked = attrgetter(*(name for name in self._line if name in self._fields))
-        records = sorted(models.read_records(session, self._rows, self._record), key=asked)
-        questions = list(map(asked, records))
+        question_of = attrgetter(*(name for name in self._line if name in self._fields))
+        records = sorted(models.read_records(session, self._rows, self._record), key=question_of)
+        questions = list(map(question_of, records))
         if any(record.revision > 1 for record in records) or any(map(eq, questions, questions[1:])):
             return tuple([answer.record for answer in self.current(session)])
         return tuple(records)
@@ -660,17 +660,17 @@ def plain_pairs(session: Session, *, all_are: bool = False) -> Iterable[PlainPai
 
 
 def has_times(session: Session) -> bool:
-    """True if it is on record when any answer was given, or how long it took."""
+    """True if the time or the duration of any answer is on record."""
     tables = models.JUDGEMENT_TABLE, models.ADJUDICATION_TABLE, models.TRIAL_JUDGEMENT_TABLE
     timed = (select(rows.c.id).where(rows.c.judged_at.is_not(None) | rows.c.lead_time.is_not(None)) for rows in tables)
     return any(session.connection().execute(statement.limit(1)).first() for statement in timed)
 
 
 def has_displays(session: Session) -> bool:
-    """True if it is on record what any judgement was given by."""
+    """True if the display of any judgement is on record."""
     judged = models.JUDGEMENT_TABLE.c
-    given = select(judged.id).where(judged.shown_sha256.is_not(None))
-    return session.connection().execute(given.limit(1)).first() is not None
+    displayed = select(judged.id).where(judged.shown_sha256.is_not(None))
+    return session.connection().execute(displayed.limit(1)).first() is not None
 
 
 def sources_of_judgements(session: Session) -> set[str]:
@@ -789,7 +789,7 @@ def note_opinions(
 
 
 def last_opinions(session: Session) -> dict[tuple[str, tuple[str, str]], tuple[ShownOpinion, ...]]:
-    """Opinions that each task shows, by adjudicator and pair."""
+    """Opinions shown by each task, by adjudicator and pair."""
     return {(shown.adjudicator, (shown.query_id, shown.doc_id)): shown.opinions for shown in _read(session, true())}
 
 

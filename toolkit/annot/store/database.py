@@ -337,7 +337,7 @@ def _has_write_ahead_log(path: Path) -> bool:
 
 
 def _use_write_ahead_log(path: Path, wait_seconds: float) -> None:
-    """Readers and the writer do not wait for each other. The file remembers the mode."""
+    """Set the mode in which readers and the writer do not wait for each other. The file remembers it."""
     deadline = time.monotonic() + wait_seconds
     mode = None
     while mode is None:
@@ -411,16 +411,16 @@ def hold_study(
     started = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     me = "|".join((command.replace("|", " "), str(os.getpid()), started, platform.node()))
     deadline = time.monotonic() + wait_seconds
-    told = False
+    reported = False
 
     def wait(holder: str) -> None:
-        nonlocal told
+        nonlocal reported
         busy = _busy(holder)
         if time.monotonic() >= deadline:
             raise busy
-        if not told:
+        if not reported:
             tell(f"{busy.message}; waiting until it ends")
-            told = True
+            reported = True
         time.sleep(LOOK_EVERY)
 
     if place.get_backend_name() == "sqlite":
@@ -511,7 +511,7 @@ def _session_holder(connection: Any) -> str:
 
 
 def _busy(holder: str) -> BusyError:
-    """Error about the holder, as its line has it; empty if it came or went at this very moment."""
+    """Error that names the holder from its line, which is empty if the holder came or went just now."""
     hint = "run the command again when that one has finished, or add `--wait SECONDS`"
     parts = holder.strip().split("|", 3)
     if len(parts) < 4:
@@ -554,7 +554,7 @@ OTHER_VERSION = "restore it with the version of the program that made it"
 
 @dataclass(frozen=True, slots=True)
 class DumpFacts:
-    """Facts about a dump, besides the rows themselves."""
+    """Facts about a dump: all but its rows."""
 
     version: int
     """Migrations that the database had been through."""
@@ -658,7 +658,7 @@ def _row(line: bytes, where: str, row: type[BaseModel]) -> dict[str, Any]:
 
 
 def _count_on(connection: Connection) -> None:
-    """PostgreSQL numbers new rows from its own counters, which know nothing of rows that brought their number."""
+    """Move PostgreSQL's counters past the loaded rows, so that new rows get free numbers."""
     for table in TABLES.sorted_tables:
         for column in inspect(connection).get_columns(table.name):
             if column.get("identity"):

@@ -316,7 +316,7 @@ def read_rows(session: Session, statement: sa.Select[Any]) -> Iterable[tuple[Any
 
 
 def read_columns(session: Session, statement: sa.Select[Any], *, shared: bool = True) -> list[Sequence[Any]]:
-    """Columns of a query's rows, as the driver gives them: sqlalchemy's own rows take longer than all the reading. None
+    """Columns of a query's rows, as the driver gives them: sqlalchemy's rows take longer to make than to read. None
     if there is no row.
 
     shared: equal texts become one object, as most ids are many times in a table.
@@ -419,7 +419,7 @@ def insert_columns(
 
 
 def _literal(values: Sequence[Any]) -> str | None:
-    """The value that all have, as SQLite's statements write it; None if they differ or if it is of another kind."""
+    """The value that all rows share, as an SQL literal of SQLite; None if they differ or if it has no literal."""
     if type(value := values[0]) not in (str, int, NoneType) or not is_constant(values) or "\0" in str(value):
         return None
     return "NULL" if value is None else "'{}'".format(value.replace("'", "''")) if type(value) is str else str(value)
@@ -467,7 +467,7 @@ def check_known(session: Session, table: sa.Table, names: Iterable[str], *, what
 
 
 def check_distinct(names: Iterable[str], *, what: str) -> None:
-    """Raise InputError that lists the names given twice, of which one would replace the other without a word."""
+    """Raise InputError that lists repeated names, one of which would silently replace the other."""
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise InputError(f"{what}: {len(twice)} given twice", faults=[f"{name}: given twice" for name in twice])
@@ -476,12 +476,12 @@ def check_distinct(names: Iterable[str], *, what: str) -> None:
 def refuse_in_use(
     session: Session, tables: Mapping[sa.Table, str], leaving: Collection[tuple[Any, ...]], *, what: str, hint: str
 ) -> None:
-    """Raise InputError when rows of these tables depend on queries, pairs or assignments that would leave.
+    """Raise InputError when rows of these tables depend on queries, pairs or assignments that would be removed.
 
     tables: the noun for a row of each. leaving: (query,), (query, document), or with person and occasion.
     """
     in_use: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
-    columns = (*WHOSE, "occasion")[: max(map(len, leaving), default=0)]
+    columns = (*PAIR_OF_PERSON, "occasion")[: max(map(len, leaving), default=0)]
     for table, words in tables.items() if leaving else ():
         key = [table.c[name] for name in columns]
         for *values, count in session.connection().execute(sa.select(*key, sa.func.count()).group_by(*key)):
@@ -506,7 +506,7 @@ def _uses(counts: Counter[str]) -> str:
 
 
 PAIR = ("query_id", "doc_id")
-WHOSE = (*PAIR, "assessor")
+PAIR_OF_PERSON = (*PAIR, "assessor")
 
 
 def to_query() -> sa.Constraint:
@@ -547,7 +547,7 @@ class SampleDesign(NamedTuple):
     """The opinion that predicts grades besides the rankings; it may change until a drawn pair is judged."""
 
     def faults_of_label(self, label_in_file: str | None) -> tuple[str, ...]:
-        """Faults if annot.toml has `found` in its place, in words; none if they are the same."""
+        """Faults if annot.toml has another label in its place, in words; none if they are the same."""
         if label_in_file == self.cheap_label:
             return ()
         return (f"sample.cheap_label: found {label_in_file or 'none'}, planned with {self.cheap_label or 'none'}",)
@@ -768,14 +768,14 @@ ASSESSOR_TABLE = define_table(
 """A person. The account is an identity and never leaves the database unasked."""
 ASSIGNMENT_TABLE = define_table(
     "assignment",
-    columns_of(records.Assignment, key=(*WHOSE, "occasion")),
+    columns_of(records.Assignment, key=(*PAIR_OF_PERSON, "occasion")),
     *(to_query(), to_person()),
     unique("position", "assessor", "position"),
     *(from_1("occasion"), from_1("position")),
 )
 RETURNED_TABLE = define_table(
     "returned",
-    columns_of(records.PairReturn, key=(*WHOSE, "occasion")),
+    columns_of(records.PairReturn, key=(*PAIR_OF_PERSON, "occasion")),
     *(to_query(), to_person()),
     check("occasion_from_2", "occasion >= 2"),
     check("why", "why <> ''"),

@@ -52,7 +52,7 @@ class FolderAtUrl:
 
 
 def put_files(files: Mapping[Path, str], url: str) -> dict[Path, str]:
-    """Put the files there that are not; the URL of each. files: the SHA-256 by path.
+    """Put missing files at the URL, and return the URL of each file. files: the SHA-256 by path.
 
     Raises InputError if that cannot be done, or a file has another hash.
     """
@@ -335,7 +335,7 @@ def _buffers(column: Any, prefix: str = "") -> Iterator[tuple[str, bytes | memor
 
 
 def _filled(integers: Any) -> Any:
-    """The array with 0 for its nulls."""
+    """The array, with 0 in place of nulls."""
     return pc.fill_null(integers, integers_of(np.zeros(1, str(integers.type)))[0])
 
 

@@ -138,7 +138,7 @@ _key = attrgetter("query_id", "doc_id", "assessor", "occasion")
 
 
 def _remove_plan(session: Session, leaving: set[tuple[str, str, str, int]]) -> None:
-    """`leaving`: the assignments that do not come back."""
+    """leaving: the assignments that are removed for good."""
     models.refuse_in_use(
         session,
         {models.JUDGEMENT_TABLE: "judgement"},

@@ -187,9 +187,9 @@ def _refuse_shared_sample(session: Session, query_ids: Collection[str]) -> None:
     by_chance = select(columns.query_id, columns.batch).distinct().where(columns.batch > 0)
     queries_of = grouped((batch, query_id) for query_id, batch in session.connection().execute(by_chance))
     shared = [{*several} for several in queries_of.values() if not {*several} <= {*query_ids}]
-    if under := sorted({*query_ids} & set().union(*shared)):
+    if blocked := sorted({*query_ids} & set().union(*shared)):
         raise InputError(
-            f"{', '.join(under)}: under a sample whose share is of all pools together, so that the probabilities of "
+            f"{', '.join(blocked)}: under a sample whose share is of all pools together, so that the probabilities of "
             "all pairs depend on it",
             hint="keep the query without planning it: `annot plan --withdraw --query QUERY --sent` and `annot push` "
             "take its tasks back; before the first push, `annot plan --withdraw` takes all back",
@@ -346,9 +346,9 @@ def documents_by_query(session: Session, *, withdrawn: bool = False) -> dict[str
 
     withdrawn: with those that were withdrawn from the corpus.
     """
-    gone = frozenset() if withdrawn else withdrawn_ids(session)
+    withdrawn_docs = frozenset() if withdrawn else withdrawn_ids(session)
     rows = models.read_rows(session, _pooled_pairs())
-    documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in rows if doc_id not in gone)
+    documents = grouped((query_id, doc_id) for query_id, _topic_id, doc_id in rows if doc_id not in withdrawn_docs)
     return {query_id: tuple(doc_ids) for query_id, doc_ids in sorted(documents.items())}
 
 
@@ -500,7 +500,7 @@ def keep_qrels(session: Session, version: str, qrels: str) -> None:
 
 def last_file(versions: Sequence[models.CorpusVersion], version: str | None) -> str | None:
     """Name of the last file of the corpus that belongs to a version; None if all files do."""
-    names = [one.version for one in versions]
+    names = [entry.version for entry in versions]
     later = versions[names.index(version) + 1 :] if version in names else ()
     return later[0].after if later else None
 

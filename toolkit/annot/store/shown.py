@@ -119,7 +119,7 @@ def hash_of_text(body: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """The one way in which a value is written to be hashed."""
+    """The value as JSON in a canonical form, to be hashed."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
@@ -156,7 +156,7 @@ def read_versions(session: Session, *parts: Part) -> dict[tuple[Part, str], tupl
     rows_found = session.connection().execute(statement.where(rows.c.part.in_(parts)) if parts else statement)
     versions = sorted(map(ShownVersion._make, rows_found), key=attrgetter("part", "subject", "since"))
     by_thing = grouped(((version.part, version.subject), version) for version in versions)
-    return {thing: tuple(several) for thing, several in by_thing.items()}
+    return {subject: tuple(several) for subject, several in by_thing.items()}
 
 
 def read_histories(session: Session) -> dict[tuple[str, str], History]:
@@ -186,7 +186,7 @@ def scale_that_counts(session: Session, names: Sequence[str]) -> tuple[str, ...]
 
 
 def moved_names(recorded: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The names on record that are those of another grade by now."""
+    """Names on record that belong to another grade now."""
     return [name for grade, name in enumerate(recorded) if name in names and names.index(name) != grade]
 
 
@@ -249,7 +249,7 @@ def texts_in(display: Display | None) -> Texts:
 
 
 def in_force(history: Sequence[tuple[str, T]], moment: str | None) -> T | None:
-    """Hash, or other value, in force at a moment (ISO 8601); the first one before all of them, and without a moment."""
+    """Hash, or other value, in force at a moment (ISO 8601); the first one if the moment is earlier or unknown."""
     if moment is None or not history:
         return history[0][1] if history else None
     time = datetime.fromisoformat(moment)
@@ -288,7 +288,7 @@ class ShownTasks:
         return tuple(history)
 
     def add(self, display: Display) -> str:
-        """The hash of a display that is known otherwise; `bodies` has it, too."""
+        """Hash of a display from another source, which is added to `bodies`."""
         body = as_json(display)
         self._composed[sha256 := hash_of_text(body)] = body
         return sha256
@@ -367,7 +367,7 @@ def note_shown(
 def _continued(
     history: History, noted: History, display: Display, body: str, shown: ShownTasks, *, since: str
 ) -> History:
-    """The history of a task with the display that it has now."""
+    """The history of a task, with its current display added."""
     sha256 = hash_of_text(body)
     if history and history[-1][1] == sha256:
         return history

@@ -24,7 +24,7 @@ SAME_PAIRS: dict[StoredRound, StoredRound] = {"train-feedback": "train"}
 
 
 def read_lines(session: Session, source: str, assessor: str) -> tuple[AnnotationHistory[Judgement], ...]:
-    """Lines of one assessor's answers of one source."""
+    """Histories of one assessor's answers from one source."""
     lines = TRIALS.lines(session, person=assessor)
     return tuple(line for line in lines if line.current.source == source)
 
@@ -41,7 +41,7 @@ def read_pairs(session: Session) -> set[tuple[str, str]]:
 
 
 def read_answers(session: Session, source: str) -> tuple[SourcedAnswer[Judgement], ...]:
-    """The current revision of each answer of one source, flagged ones included, as `Revisions.read` orders them."""
+    """Current revision of each answer from one source, flagged ones included, in the order of `Revisions.read`."""
     return tuple(answer for answer in TRIALS.current(session) if answer.source == source)
 
 
@@ -68,9 +68,9 @@ def replace_assignments(session: Session, round: StoredRound, assignments: Itera
 def add_assignments(session: Session, round: StoredRound, assignments: Iterable[Assignment]) -> None:
     """Add pairs to the round. Raises InputError for an unknown query or assessor."""
     new = list(assignments)
-    what = f"{round} round"
-    models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what=what)
-    models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=what)
+    noun = f"{round} round"
+    models.check_known(session, models.QUERY_TABLE, {assignment.query_id for assignment in new}, what=noun)
+    models.check_known(session, models.ASSESSOR_TABLE, {assignment.assessor for assignment in new}, what=noun)
     models.insert_records(session, models.TRIAL_ASSIGNMENT_TABLE, new, round=round)
 
 

@@ -170,7 +170,7 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def unpack(path: Path, folder: Path) -> BackupManifest:
-    """Unpack the archive into `folder`, held against its manifest.
+    """Unpack the archive into `folder`, and check it against its manifest.
 
     Raises InputError with everything that is wrong, and StoreError for a backup of a later version.
     """
@@ -299,7 +299,7 @@ def _check_release(path: Path, manifest: bytes) -> None:
 
 
 def _misplaced(contents: BackupManifest) -> Iterator[str]:
-    """The names in a manifest that no backup has, and those that it lacks."""
+    """Names in a manifest that no backup has, and required names that it lacks."""
     tables_of_version = schema.table_names(contents.database.version)
     if before_1.OLD_TABLE in contents.database.rows and contents.annot.startswith("0."):
         tables_of_version = tables_of_version - {*before_1.NEW_TABLES} | {before_1.OLD_TABLE}
@@ -332,7 +332,7 @@ def _is_plain(name: str, contents: BackupManifest) -> bool:
 
 
 def _is_other_entry(path: PurePosixPath) -> bool:
-    """True for a file of the study or a project of the server."""
+    """True for the path of a study's file or of a project of the server."""
     top, below = path.parts[:1], path.parts[1:]
     if top == (FILES,):
         return bool(below) and is_kept(PurePosixPath(*below))
@@ -449,7 +449,7 @@ def keep_backup(ws: Workspace, why: str, *, apart: timedelta = timedelta(0)) -> 
 
 
 def bring_up(ws: Workspace) -> Path | None:
-    """Bring a database of an earlier version to this program's, after a backup; the backup, or None."""
+    """Bring a database of an earlier version to this program's, after a backup; returns the backup, or None."""
     try:
         store = open_store(ws.database_url, create=False, older=True)
     except MissingInput:
@@ -529,7 +529,7 @@ def files_of(ws: Workspace, notes: list[str]) -> Iterator[Path]:
 
 
 def _automatic(ws: Workspace) -> list[Path]:
-    """The backups that were taken by themselves; their names are in the order of their moments."""
+    """Automatic backups, whose names sort by time."""
     return [path for path in (ws.root / BACKUPS).glob(f"{AUTOMATIC}*.tar.gz") if NAME.fullmatch(path.name)]
 
 
@@ -538,7 +538,7 @@ def _moment(path: Path) -> datetime:
 
 
 def _drop_old(ws: Workspace, now: datetime) -> None:
-    """Remove those that are neither among the last nor the last of one of the last days."""
+    """Remove backups except the newest ones and the last of each recent day."""
     paths = sorted(_automatic(ws))
     of_days = {_moment(path).date(): path for path in paths if now - _moment(path) < timedelta(days=KEPT_DAYS)}
     for path in {*paths} - {*paths[-KEPT:], *of_days.values()}:
@@ -550,7 +550,7 @@ SHARED = "annot.toml, corpus/, guidelines/, pools/, exports/, training/, substud
 
 
 def missing_part(ws: Workspace) -> MissingInput | None:
-    """Error about a missing part, with the way back; None if nothing is missing, or nothing was there."""
+    """Error about a missing part, with the remedy; None if nothing is missing, or the study never had it."""
     return _lost_database(ws) if ws.database_file else _folders_elsewhere(ws)
 
 
@@ -580,7 +580,7 @@ def _lost_database(ws: Workspace) -> MissingInput | None:
 
 
 def _folders_elsewhere(ws: Workspace) -> MissingInput | None:
-    """The database on a server knows of folders that are not here."""
+    """Error if the database on a server has records of folders that are not here."""
     labels, pools = FACET_LABELS_TABLE, POOL_TABLE
     content_of = {
         "corpus": select(labels.c.paper_id),

@@ -222,7 +222,7 @@ def short_criteria(text: str, n_grades: int) -> list[str]:
 
 
 def distinct(versions: Iterable[ShownVersion]) -> list[ShownVersion]:
-    """The versions of one facet by their first sending: a text that was sent again is no other version."""
+    """Versions of one facet by their first sending: a text that was sent again is not a new version."""
     first_sent: dict[str, ShownVersion] = {}
     for sent in versions:
         first_sent.setdefault(sent.sha256, sent)

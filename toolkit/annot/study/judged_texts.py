@@ -100,7 +100,7 @@ def judged_texts(session: Session) -> dict[Pair, JudgedTexts]:
 def tasks_on_other_texts(
     session: Session, round: StoredRound, pairs: Mapping[Pair, JudgedTexts]
 ) -> dict[str, set[PairKey]]:
-    """Tasks of a round, by person, that were sent with another version of a text than they should show.
+    """Tasks of a round, by person, that were sent with a wrong version of a text.
 
     pairs: of `judged_texts`. Answered tasks are among them: they stay unchanged.
     """
@@ -239,7 +239,7 @@ def _answers_on_other_versions(
 
 
 def _ruling_on(text_id: str, sha256: str, since: str, rulings: Iterable[TextRuling]) -> str | None:
-    """The decision on this version. A text that was corrected, taken back and corrected once more is decided again."""
+    """Decision on this version. A text that was corrected, reverted and corrected again needs a new decision."""
     decisions = [
         ruling.ruling
         for ruling in rulings

@@ -93,8 +93,8 @@ class PlannedJudgements:
     @property
     def missing(self) -> int:
         """Number of judgements that were planned and never given; one that was given and asked again is not missing."""
-        never = sum(key.occasion == 1 for _, key in self.pending)
-        return never + sum(self.vacant.values()) + sum(self.waived.values())
+        unanswered = sum(key.occasion == 1 for _, key in self.pending)
+        return unanswered + sum(self.vacant.values()) + sum(self.waived.values())
 
     @property
     def unfinished(self) -> set[Pair]:
@@ -158,9 +158,9 @@ def planned_judgements(
         if entry.assessor in teams.get(entry.pair, ())
     }
     first = [(*pair, name, 1) for pair, team in sorted(teams.items()) for name in team]
-    asked = [(*key[:3], last.get(key[:3], 1)) for key in first] if last else first
+    questions = [(*key[:3], last.get(key[:3], 1)) for key in first] if last else first
     repeats = [row for row in plan if row.occasion > 1]
-    pending = _pending(asked, answered)
+    pending = _pending(questions, answered)
     pending_repeats = _pending(list(map(_key, repeats)), answered)
     planned = Counter(chain.from_iterable(teams.values())) + Counter(row.assessor for row in repeats)
     vacant, waived = _lacking(teams, per_pair or 0, accepted)
@@ -185,7 +185,7 @@ def _pending(keys: list[tuple[str, str, str, int]], answered: list[tuple[str, st
 def _lacking(
     teams: Mapping[Pair, Collection[str]], per_pair: int, accepted: Collection[Pair]
 ) -> tuple[dict[Pair, int], dict[Pair, int]]:
-    """Judgements that no assessor has, by pair: those that it waits for, and those that are no longer expected."""
+    """Judgements without an assessor, by pair: those still expected, and those that no longer are."""
     vacant: dict[Pair, int] = {}
     waived: dict[Pair, int] = {}
     for pair, team in sorted(teams.items()) if per_pair else ():
@@ -504,7 +504,7 @@ def outcome_of(
     texts: Mapping[Pair, JudgedTexts] | None = None,
     has: Callable[[Pair], bool] | None = None,
 ) -> Outcome:
-    """The state of every planned pair in the store. texts: of `texts_of`, if they were read before. has: true for the
+    """State of every planned pair in the store. texts: as `texts_of` has them, if read before. has: true for the
     pairs of one version of the corpus; None takes all, and withdrawn documents wait for nothing.
 
     A command that reads the study more than once, such as for its next step, gets the same one until something on which
@@ -538,7 +538,7 @@ def _of_pairs(rows: Iterable[Any], has: Callable[[Pair], bool] | None) -> Iterab
 
 
 def _state(session: Session, settings: Settings) -> tuple[Any, ...]:
-    """Everything on which the outcome depends, in short."""
+    """Summary of everything on which the outcome depends."""
     written = chain_ends(session), count_by_assessor(session).total()
     notes = read_plan(session), read_returned(session), read_accepted(session), withdrawn_ids(session)
     return *written, *notes, settings.adjudication.asked
@@ -797,7 +797,7 @@ def changed_after_adjudication(session: Session) -> list[Change]:
 
 
 def changes_in_words(changes: Sequence[Change]) -> str:
-    """The answers in one sentence, with the first pairs; empty if there are none."""
+    """Sentence on the answers, with the first pairs; empty if there are none."""
     if not changes:
         return ""
     pairs = list(dict.fromkeys(judgement.pair for judgement, _ in changes))
@@ -827,7 +827,7 @@ SHARE, ENOUGH_TIMES = 0.05, 20
 """Share of the study's median time, once people have that many times each: long texts need more than a second."""
 LOADING_SECONDS = 3.0
 """Seconds that a slow server needs from one pair to the next."""
-BESIDE: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 """The rounds whose grades do not count, by their names in the store."""
 
 
@@ -836,7 +836,7 @@ def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Ju
     among the others."""
     answers: list[tuple[StoredRound, Judgement]] = [("judge", answer) for answer in outcome.everything]
     answers += [("judge", gold.record) for gold in trials.read_answers(session, "hidden-gold")]
-    answers += [(round, answer.record) for round in BESIDE for answer in trials.read_answers(session, round)]
+    answers += [(round, answer.record) for round in TRIALS for answer in trials.read_answers(session, round)]
     return [(round, answer) for round, answer in answers if answer.counts]
 
 

@@ -113,7 +113,7 @@ STATES = {
 
 
 def states_of(outcome: Outcome, plain: PlainPairs = NO_PLAIN_PAIRS) -> dict[str, int]:
-    """Number of planned pairs in each state that some are in; together they are all."""
+    """Number of planned pairs in each state, without empty states."""
     settled = outcome.adjudications.keys() & outcome.planned.keys()
     vacant = outcome.progress.vacant.keys() - set(outcome.waiting)
     agreed = {decision.pair for decision in outcome.agreed} - settled

@@ -179,7 +179,7 @@ def is_current(notes: Made, what: str, states: States) -> bool:
 
 
 def note(ws: Workspace, what: str, states: States, **facts: Any) -> None:
-    """Record that the product was made of these states, with further `facts`; nothing is written to a read-only
+    """Record that the product was made of these states, and these `facts`; nothing is written to a read-only
     study."""
     notes = read_made(ws)
     notes[what] = {"of": _state_of(what, states), **facts}

@@ -121,7 +121,7 @@ def by_part(texts: Mapping[str, Sequence[stored.ShownVersion]]) -> Versions:
 
 
 def numbered(versions: Versions) -> tuple[NumberedVersion, ...]:
-    """Distinct contents of each thing, numbered; a content that was sent again is no other version."""
+    """Distinct contents of each thing, numbered; a content that was sent again is not a new version."""
     versions_found: list[NumberedVersion] = []
     for (part, subject), rows in versions.items():
         if subject == stored.IMPORTED:

@@ -202,7 +202,7 @@ def read_for_release(
 
 
 def no_judgements() -> MissingInput:
-    """The error of a study in which nothing is judged."""
+    """Error for a study without judgements."""
     return MissingInput("no judgements", hint="get them with `annot pull` or `annot import FILES --as judgements`")
 
 
@@ -222,7 +222,7 @@ def text_versions(session: models.Session) -> dict[str, tuple[ShownVersion, ...]
 
 
 def snapshot_of(session: models.Session, ws: Workspace, has: Callable[[Pair], bool] | None = None) -> Snapshot:
-    """The study as this transaction sees it. has: true for the pairs whose answers are read; None reads all."""
+    """Snapshot of the study in this transaction. has: true for the pairs whose answers are read; None reads all."""
     texts = {pair: text for pair, text in texts_of(session).items() if has is None or has(pair)}
     outcome = outcome_of(session, ws.settings, texts=texts, has=has)
     displays = _displays(session)
@@ -397,8 +397,8 @@ def version_of(session: models.Session, ws: Workspace, name: str) -> OneVersion:
     versions = pools.read_corpus_versions(session)
     names = [version.version for version in versions]
     check_name(name, names, what="--corpus")
-    until, last = (None, *names[: names.index(name) + 1]), pools.last_file(versions, name)
-    outside = {row.doc_id for row in pools.read_withdrawn(session).values() if row.version in until}
+    to_version, last = (None, *names[: names.index(name) + 1]), pools.last_file(versions, name)
+    outside = {row.doc_id for row in pools.read_withdrawn(session).values() if row.version in to_version}
     if last and ws.has_corpus:
         outside.update(ids_after(ws.corpus, last))
     corpora = {topic_id: pool.corpora for topic_id, pool in pools.read_pools(session).items()}
@@ -406,9 +406,9 @@ def version_of(session: models.Session, ws: Workspace, name: str) -> OneVersion:
         (query.query_id, doc_id)
         for query in pools.read_queries(session)
         for doc_id, came_with in corpora.get(query.topic_id, {}).items()
-        if came_with not in until
+        if came_with not in to_version
     )
-    return OneVersion(until, last, frozenset(outside), later)
+    return OneVersion(to_version, last, frozenset(outside), later)
 
 
 def documents_in(session: models.Session, version: OneVersion) -> dict[str, tuple[str, ...]]:
@@ -461,7 +461,7 @@ def refuse_unfinished(outcome: Outcome, *, partial: bool) -> None:
 
 
 def unfinished(outcome: Outcome) -> list[str]:
-    """Every pair that may still get a final grade, and why it has none. A pair that cannot be judged is closed."""
+    """Pairs that may still get a final grade, and why they have none. A pair that cannot be judged is closed."""
     faults = [
         f"{' '.join(pair)}: in dispute, "
         + ("one adjudicator could not judge it, a second is needed" if pair in outcome.passed_on else "not adjudicated")

@@ -47,7 +47,7 @@ VARIABLE = "ANNOT_ALLOW"
 """Environment variable with the addresses that the owner allows, separated by spaces."""
 NO_LINKS = (*("annot.toml", "datasheet.toml"), *("templates", "guidelines", "training", "pools", "exports", "substudy"))
 """Files and folders of a study in which no link is followed: their content reaches pages, releases and servers."""
-KEPT_BESIDE = ".annot"
+PRIVATE_FOLDER = ".annot"
 """The folder of replaceable files and of local servers. It and its content may be elsewhere; that is a door."""
 
 
@@ -87,7 +87,7 @@ def allowed_file() -> Path:
 
 
 def without_password(address: str) -> str:
-    """The address as it is shown and remembered; only what may be a password is left out."""
+    """The address as it is shown and remembered: without any password."""
     return re.sub(r"(password=)[^&]*", r"\1***", re.sub(r"(//[^/@:?#]*):[^/@?#]*@", r"\1@", address))
 
 
@@ -113,7 +113,7 @@ def check_links(root: Path) -> None:
             faults=[f"{path.relative_to(root)}: a link to {path.readlink()}" for path in links],
             hint="replace each link with a copy of the file; only corpus/ and weights/ may hold links",
         )
-    cache = root / KEPT_BESIDE
+    cache = root / PRIVATE_FOLDER
     patterns = ("*", "people/*", "studios/*", "studios/*/*")
     paths = [cache, *(path for pattern in patterns for path in cache.glob(pattern))]
     for link in filter(Path.is_symlink, paths):
@@ -172,7 +172,7 @@ def study_above(folder: Path) -> Path | None:
 
 
 def study_folder(folder: Path) -> Path:
-    """The folder that is named; in place of the present one, if that holds no study, the nearest above it that does."""
+    """The named folder; if it is the current one and holds no study, the nearest folder above that does."""
     is_named = folder != Path() or (folder / SETTINGS_FILE).is_file()
     return folder if is_named else study_above(folder) or folder
 
@@ -316,7 +316,7 @@ class Workspace:
 
     @contextmanager
     def opened(self) -> Iterator[Workspace]:
-        """The same study whose working state, once something reads or changes it, is held open until the end."""
+        """The same study, whose working state stays open from its first use until the end."""
         from annot.store.database import open_store
 
         if self.held:
@@ -533,7 +533,7 @@ def given_text(path: Path, *, expected: str) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # Stages: private folders in a study's `.annot/` in which a command works; those of killed commands go with the next.
 #
-# A folder outside the study, such as a release, is made in a stage too, and takes its place whole (`replace_folder`).
+# A folder outside the study, such as a release, is made in a stage too, and takes its place whole (`replacement`).
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -621,13 +621,13 @@ def _replaced_folder(staging: Path) -> Path | None:
 
 
 def _neighbours(folder: Path, staging: Path) -> tuple[Path, Path]:
-    """Places of the new and of the old folder next to it, under names that no other process uses."""
+    """Paths next to the folder for the new and the old one, with names that no other process uses."""
     new, old = (folder.with_name(f".{folder.name}.{staging.name}.{end}") for end in ("new", "old"))
     return new, old
 
 
 def _remove(path: Path) -> None:
-    """Remove a stage or another dead file; a folder that was just being replaced is put back first."""
+    """Remove a stage or another dead file; a folder that was being replaced is put back first."""
     if not path.is_dir():
         path.unlink()
         return

@@ -264,7 +264,7 @@ def _critical(highest: Array, n: int, allowed: int) -> float:
 
 
 def _all_flips(n: int, k: int) -> Iterator[Array]:
-    """Flips of signs, all but those of every sign; the first sign is fixed: shape (n, b) each, 1 or -1."""
+    """All flips of signs, with the first sign fixed: shape (n, b) each, 1 or -1."""
     for lot in _lots(2 ** (n - 1), max(n, k)):
         yield 1.0 - 2.0 * (np.array(lot)[None, :] >> np.arange(n)[::-1, None] & 1)
 
@@ -633,7 +633,7 @@ PSEUDO_DOCUMENTS = 0.2
 
 
 class Reach(NamedTuple):
-    """Limits of the values of a measure on some topics, whatever the run."""
+    """Limits of the values of a measure on some topics, for any run."""
 
     highest: float
     """Highest value of the measure of the best order on any topic: below 1 for P@20 if all topics have few relevant

@@ -42,7 +42,7 @@ def format_named(name: str) -> Format:
 
 
 def format_of(name: str, form: str | None, plugins: PluginNames = ()) -> str:
-    """The format of a file: the one that is named, or the one that its beginning tells, whatever its name. Formats of
+    """The format of a file: the one named, or the one that its beginning shows. Formats of
     plug-ins are tried first.
 
     A file without anything but white space has the format of JSON Lines; when it is read, it turns out to be empty.

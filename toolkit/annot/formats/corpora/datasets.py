@@ -39,6 +39,7 @@ from annot.formats.paper_records import year_in
 DELETED = "W4285719527"
 """Deleted works became this one, with the title `Deleted Work`; other works still cite it."""
 _ENTITY = re.compile(r"(?:https?://(?:api\.)?openalex\.org/)?(?:works/)?([A-Z])(\d+)", re.IGNORECASE)
+_CITED_WORK = re.compile(r"(?:https?://(?:api\.)?openalex\.org/)?(?:works/)?W([1-9]\d{0,14})", re.IGNORECASE | re.ASCII)
 _ABSTRACTS = ("abstract_inverted_index", "abstract_inverted_index_v3")
 _MISSING = 100
 """So many positions may have no word, and besides as many as there are words."""
@@ -47,7 +48,7 @@ _MISSING = 100
 def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of the work, or of a record with its id that a person made.
 
-    Raises InputError for what is no work, or has an abstract that is none.
+    Raises InputError for a record that is not a work, or whose abstract cannot be read.
     """
     ids = record["ids"] if isinstance(record.get("ids"), dict) else {}
     work_id = record.get("id") or ids.get("openalex")
@@ -57,7 +58,9 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     if work == DELETED:
         raise InputError("a deleted work", faults=(f"id: found {DELETED}, which OpenAlex gave to all deleted works",))
     cited = record.get("referenced_works")
-    works = map(_work, cited) if isinstance(cited, list) else ()
+    works = map(
+        _CITED_WORK.fullmatch, filter(lambda raw: isinstance(raw, str), cited if isinstance(cited, list) else ())
+    )
     return {
         "openalex": work,
         "doi": record.get("doi") or ids.get("doi"),
@@ -68,7 +71,7 @@ def openalex_paper(record: Mapping[str, Any]) -> dict[str, Any]:
         **({"retracted": True} if record.get("is_retracted") is True else {}),
         # OpenAlex finds it out from title and abstract; other databases have the language of the full text.
         **({"language": record["language"]} if record.get("language") else {}),
-        "cited": [("openalex", work) for work in works if work is not None and work != DELETED],
+        "cited": [f"openalex:{normal}" for match in works if match and (normal := f"W{match[1]}") != DELETED],
     }
 
 
@@ -296,7 +299,7 @@ ARXIV = Format("arxiv", paper=arxiv_paper, fits=lambda record: {"id", "abstract"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# CORD-19: the table of a release with the full texts beside it, or full texts alone, one a JSON file or one a line.
+# CORD-19: the table of a release with the full texts next to it, or full texts alone, one a JSON file or one a line.
 #
 # Wang et al.: CORD-19, NLP-COVID at ACL 2020, https://github.com/allenai/cord19 (`json_schema.txt`). The table,
 # `metadata.csv`, has ids, year and abstract of each paper. It names the paper's full texts in the folder
@@ -347,7 +350,7 @@ def cord19_paper(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _full_text_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The paragraphs of its abstract are those that say something."""
+    """Record of a full text, whose abstract has no empty paragraphs."""
     metadata, abstract = record.get("metadata"), record.get("abstract")
     paragraphs = [str(part.get("text") or "") for part in _objects(abstract)]
     return {

@@ -54,7 +54,7 @@ class NotJson(ValueError):
 
 
 def entries(file: IO[bytes], longest: int) -> Iterator[Entry]:
-    """The records of a file of JSON texts, whatever they are.
+    """The records of a file of JSON texts, of any type.
 
     longest: characters of a record. Raises NotJson if the file cannot be read on.
     """
@@ -302,7 +302,7 @@ class PieceRead:
     """Records of which a part was left out, counted by the kind of part."""
 
     def note(self, place: int, noun: str, value: str) -> None:
-        """Count a record of which a part was left out. noun: the part in words; value: its text."""
+        """Count a record, a part of which was left out. noun: the part in words; value: its text."""
         self.noted[noun] += 1
         self.first.setdefault(noun, (place, " ".join(value.split())[:_SHOWN_OF_NOTE]))
 

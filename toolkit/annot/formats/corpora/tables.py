@@ -44,10 +44,10 @@ IDS = ("paper_id", "passage_id", "id", "_id", "doc_id", "docid", "document_id", 
 """Names of the field of the id; the first one with a value counts."""
 TEXTS = ("text", "contents", "passage")
 """Names of the field of the text, if there is no field `abstract`."""
-WHOLES = ("document_id", "msmarco_document_id", "doc")
+WHOLE_IDS = ("document_id", "msmarco_document_id", "doc")
 """Names of the field of a passage's document, if there is no field `part_of` and none of them is the id."""
-_WITH_PASSAGE_ID = (*WHOLES, "doc_id", "docid")
-FIELDS = frozenset((*IDS, *TEXTS, *WHOLES, "part_of"))
+_WITH_PASSAGE_ID = (*WHOLE_IDS, "doc_id", "docid")
+FIELDS = frozenset((*IDS, *TEXTS, *WHOLE_IDS, "part_of"))
 
 
 def document(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def document(record: Mapping[str, Any]) -> dict[str, Any]:
     if texts and "abstract" not in record:
         fields["abstract"] = fields.pop([*filter(record.get, texts), *texts][0])
     if not record.get("part_of"):
-        names = _WITH_PASSAGE_ID if id_name == "passage_id" else WHOLES
+        names = _WITH_PASSAGE_ID if id_name == "passage_id" else WHOLE_IDS
         wholes = [record[name] for name in names if name != id_name and _is_id(record.get(name))]
         fields |= {"part_of": wholes[0] if wholes else None} if wholes or "part_of" in fields else {}
     return fields
@@ -102,7 +102,7 @@ JSON = Format("json", paper=document)
 
 def plain_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """Record with BEIR's fields only: id, title, text, and the rest of the document as its metadata."""
-    names = ["_id", "title", "text", "part_of", *WHOLES, *["metadata"] * isinstance(record.get("metadata"), dict)]
+    names = ["_id", "title", "text", "part_of", *WHOLE_IDS, *["metadata"] * isinstance(record.get("metadata"), dict)]
     return document({"title": None, "text": None} | {name: record[name] for name in names if name in record})
 
 
@@ -117,7 +117,7 @@ def irds_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """The abstract is the document's `abstract`, or else its `text` or `body`; a document without a title has an empty
     one, and the filters of the corpus count it."""
     texts = [record[name] for name in ("abstract", "text", "body") if record.get(name)]
-    fields = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLES) if name in record}
+    fields = {name: record[name] for name in ("doc_id", "title", "year", "part_of", *WHOLE_IDS) if name in record}
     return document({"title": None} | fields | {"abstract": texts[0] if texts else None})
 
 
@@ -275,7 +275,7 @@ def table_paper(record: Mapping[str, Any]) -> dict[str, Any]:
     """
     fields = {field: _cell_or_none(record[name]) for name, field in _fields_of_row(record).items()}
     if "year" in fields:
-        # What is no year is counted as one that was left out.
+        # A value that is no year is counted as left out.
         fields["year"] = year_in([fields["year"]]) or fields["year"] or None
     for name in _LISTED:
         if isinstance(cell := fields.get(name), str):
@@ -390,7 +390,7 @@ class _Lines:
         return line
 
     def ahead(self, count: int) -> list[str]:
-        """The first lines, this many or fewer if they are long. They are not taken."""
+        """The first lines, this many or fewer if they are long. They stay to be read."""
         while len(self._back) < count and sum(map(len, self._back)) < LONGEST_LINE:
             if not (line := self._text.readline()):
                 break

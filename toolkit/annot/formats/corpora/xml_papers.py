@@ -40,7 +40,7 @@ XmlRecord = tuple[Element, tuple[Element, ...]]
 
 
 def xml_records(path: Path, *, depth: int) -> Iterator[XmlRecord | BrokenRecord]:
-    """The elements at this depth, in order; each leaves the tree once it was read.
+    """The elements at this depth, in order; each is removed from the tree after it was read.
 
     A file that is not well-formed ends where the fault is, with one broken record. Raises InputError if it declares
     entities, or has a record larger than `LONGEST_LINE`.
@@ -118,7 +118,7 @@ def _marked(element: Element) -> str:
 
 
 def refuse_entities(file: IO[bytes], name: str) -> None:
-    """Raise InputError if the XML declares entities of its own: a short text can say a long one with them.
+    """Raise InputError if the XML declares entities of its own: a short text can expand to a long one by them.
 
     Only what comes before the first element can declare any.
     """
@@ -271,7 +271,7 @@ _RAISED = {"superscript": "sup", "subscript": "sub"}
 
 
 def endnote_records(piece: Piece) -> Records:
-    """The records of the file, whatever they are of."""
+    """All records of the file, of any kind."""
     for number, record in enumerate(xml_records(Path(piece.path), depth=2), start=1):
         yield number, record if isinstance(record, BrokenRecord) else _endnote_paper(record[0])
 

@@ -87,10 +87,10 @@ def finding_of(
     return AuditFinding(kind, f"{person}: {says}", count, KINDS[kind].do.format(**do), tuple(pairs), last)
 
 
-def _finding_about(kind: str, person: str, pairs: Sequence[str], whose: str = "", **more: Any) -> AuditFinding:
+def _finding_about(kind: str, person: str, pairs: Sequence[str], suffix: str = "", **more: Any) -> AuditFinding:
     """A finding about these pairs of a person. more: as in `finding_of`."""
-    says = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{whose}"
-    return finding_of(kind, person, says, len(pairs), pairs=pairs, **more)
+    finding = f"{counted(len(pairs), KINDS[kind].noun)} {KINDS[kind].what}{suffix}"
+    return finding_of(kind, person, finding, len(pairs), pairs=pairs, **more)
 
 
 def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
@@ -107,25 +107,25 @@ def rushed_of(rushed: Rushed) -> tuple[AuditFinding, ...]:
 def of_accounts(
     person: str, accounts: Mapping[str, int], *, allowed: Collection[int], people: Mapping[str, str]
 ) -> Iterator[AuditFinding]:
-    """Accounts on a person's own server besides those of that person and the lead.
+    """Accounts on a person's own server that belong to neither that person nor the lead.
 
     accounts: the server's id of each account, by address. allowed: ids that may be there. people: person of an address.
     """
     for address, number in sorted(accounts.items(), key=lambda item: item[1]):
         if number not in allowed:
             # An address is an identity: the finding goes into a file.
-            whose = (
+            owner = (
                 f"an account of {people[address]}" if address in people else f"account {number} of an unknown person"
             )
-            yield finding_of("strange account", person, f"{whose} {KINDS['strange account'].what}")
+            yield finding_of("strange account", person, f"{owner} {KINDS['strange account'].what}")
 
 
 def of_markers(person: str, markers: Iterable[str]) -> Iterator[AuditFinding]:
-    """Projects of others on a person's own server. markers: those of all projects of this program there."""
+    """Projects of others on a person's own server. markers: of all projects of this program on it."""
     others = Counter(name for marker in markers if (name := marker.rpartition("/")[2]) != person)
     for name, count in sorted(others.items()):
-        says = f"{counted(count, 'project')} of {name} {KINDS['strange project'].what}"
-        yield finding_of("strange project", person, says, count)
+        finding = f"{counted(count, 'project')} of {name} {KINDS['strange project'].what}"
+        yield finding_of("strange project", person, finding, count)
 
 
 class AuditedProject(NamedTuple):
@@ -161,18 +161,18 @@ def of_project(audited: AuditedProject, adjudicated: Mapping[tuple[str, str], st
     changes = {"project changed": audited.settings, "project set back": audited.set_back}
     for kind, settings in changes.items():
         if settings:
-            says = f"{KINDS[kind].what}: {', '.join(settings)}"
+            finding = f"{KINDS[kind].what}: {', '.join(settings)}"
             last = max(audited.set_back.values()) if kind == "project set back" else None
-            yield finding_of(kind, audited.person, says, len(settings), last=last, push=audited.push)
+            yield finding_of(kind, audited.person, finding, len(settings), last=last, push=audited.push)
     copies = grouped((task.key, task) for task in audited.tasks)
     strangers = sum(len(of_key) for key, of_key in copies.items() if key not in audited.questions)
     if strangers:
-        says = f"{counted(strangers, 'task')} {KINDS['strange tasks'].what}"
-        yield finding_of("strange tasks", audited.person, says, strangers)
+        finding = f"{counted(strangers, 'task')} {KINDS['strange tasks'].what}"
+        yield finding_of("strange tasks", audited.person, finding, strangers)
     yield from _findings("task changed", audited, dict.fromkeys(audited.changed, ""))
     twice = {key: of_key for key, of_key in copies.items() if key in audited.questions and len(of_key) > 1}
-    which = "; ".join(_advice_on_copies(of_key) for of_key in twice.values())
-    yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=which)
+    advice = "; ".join(_advice_on_copies(of_key) for of_key in twice.values())
+    yield from _findings("task twice", audited, dict.fromkeys(twice, ""), which=advice)
     yield from _findings("task gone", audited, dict.fromkeys(audited.planned - copies.keys(), ""))
     answers: dict[str, dict[str | None, str]] = {}
     for key, of_key in copies.items():
@@ -261,9 +261,9 @@ def _findings(
     days_of_questions = {key: day for key, day in days.items() if key is not None and key in audited.questions}
     pairs = sorted(" ".join(audited.questions[key].pair) for key in days_of_questions)
     if pairs:
-        whose = _other_owners(kind, audited) if kind in BY_OTHERS else ""
+        suffix = _other_owners(kind, audited) if kind in BY_OTHERS else ""
         last = max(days_of_questions.values()) or None
-        yield _finding_about(kind, audited.person, pairs, whose, last=last, push=audited.push, which=which)
+        yield _finding_about(kind, audited.person, pairs, suffix, last=last, push=audited.push, which=which)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -310,15 +310,15 @@ def _audit(ws: Workspace, *, advance: Advance) -> Audit:
         if not projects_here:
             raise MissingInput(f"nothing was sent to {gateway.url}", hint="send the tasks with `annot push`")
         if others := sorted({project.version for project in projects_here} - {version}):
-            here_is = f"{names[0]}: their" if isolated(ws) else "the"
-            problem = f"{here_is} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
+            owner = f"{names[0]}: their" if isolated(ws) else "the"
+            problem = f"{owner} server runs Label Studio {version}; the screens were sent to {', '.join(others)}"
             findings.append(AuditFinding("version", problem, len(others), KINDS["version"].do))
         accounts = accounts_at(ws, projects_here)
         if isolated(ws):
             findings.extend(_own_server_findings(ws, gateway, names[0], accounts[names[0]]))
-        whose = whose_accounts(ws, gateway, accounts)
+        owners = whose_accounts(ws, gateway, accounts)
         for project in projects_here:
-            audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=whose)
+            audited = audited_project(ws, gateway, project, accounts=accounts[project.assessor], people=owners)
             checked += 1
             if audited is None:
                 problem = f"{KINDS['project gone'].what} ({PARTS[project.round].title})"

@@ -620,15 +620,15 @@ class Round(ABC):
         """Make the tasks of everyone in the round."""
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:
-        """Put on record whatever must be there before people can see these tasks. outgoing: projects of one part."""
+        """Put on record everything that must be there before people see these tasks. outgoing: projects of one part."""
         return
 
     @abstractmethod
     def record(self, ws: Workspace, collected: CollectedProject, options: RoundOptions) -> PullResult:
-        """Store the answers of one project as records; the row of the project, with notes and lost answers."""
+        """Store the answers of one project as records; returns its row, with notes and lost answers."""
 
     def after_pull(self, ws: Workspace) -> tuple[Sequence[str], int | None]:
-        """Put on record whatever follows from the answers; returns notes, and the number of answers still to come.
+        """Put the consequences of the answers on record; returns notes, and the number of answers still to come.
 
         The number is None if the study does not wait for any.
         """

@@ -174,7 +174,7 @@ def withdraw_earlier_texts(
 
 
 def _withdraw_earlier(gateway: Gateway, project_id: int, tasks: Mapping[PairKey, Payload]) -> list[PairKey]:
-    """Delete the unanswered tasks of a project with other texts than these; the questions of those with an answer."""
+    """Delete a project's unanswered tasks with other texts than these; returns the questions of answered ones."""
     questions = {studio_tasks.pair_key(*question): question for question in tasks}
     listed = [task for task in gateway.tasks_of(project_id) if task.key in questions]
     earlier = {
@@ -424,12 +424,12 @@ class RecordedDisplays:
             and (self.project.round not in ("judge", "adjudicate") or plain["facet_help"] in definitions)
             and re.fullmatch(studio_tasks.place_pattern(words), plain["progress"]) is not None
             and _same_text(plain[TEXT_FIELD], data[TEXT_FIELD], words, headings=self.project.round == "substudy-full")
-            and {*re.findall(studio_tasks.GAVE, plain[TEXT_FIELD])} <= {studio_tasks.gave(_grades_in(extra))}
+            and {*re.findall(studio_tasks.GIVEN_GRADE, plain[TEXT_FIELD])} <= {studio_tasks.gave(_grades_in(extra))}
             and self._opinions_match(extra, question)
         )
 
     def _opinions_match(self, shown: Mapping[str, Any], question: PairKey) -> bool:
-        """True if the grades and comments in a task are on record, from one time or another."""
+        """True if the grades and comments in a task are on record, now or earlier."""
         by_person = self.opinions.get(question.pair, {})
         if self.project.round == "train-feedback":
             return (
@@ -479,11 +479,11 @@ def changed_tasks(
     # Training may come before the first push that puts texts on record.
     unrecorded = [question for question, displays in record.displays.items() if not displays]
     material = TaskMaterial(ws, {question.pair for question in unrecorded})
-    every_words = [*record.words, guidelines.words_in(ws, project.language)]
+    word_sets = [*record.words, guidelines.words_in(ws, project.language)]
 
     def expected(question: PairKey) -> list[tuple[dict[str, Any], Words]]:
         sent = [(record.task(question, display), record.words_of(display)) for display in record.displays[question]]
-        sent = sent or [(tasks_of(ws, material, [question], words=words)[question], words) for words in every_words]
+        sent = sent or [(tasks_of(ws, material, [question], words=words)[question], words) for words in word_sets]
         return (
             [(studio_tasks.returned_task(task, why[question], words), words) for task, words in sent]
             if question in why
@@ -503,7 +503,7 @@ def _changed_labels(
     papers = papers_of(ws, {question.query_id for question in questions.values()})
     with ws.reading() as session:
         versions = judged_texts.corrected_versions(session)
-        every_words = [*words_on_record(session), guidelines.words_in(ws, project.language)]
+        word_sets = [*words_on_record(session), guidelines.words_in(ws, project.language)]
 
     def is_as_sent(task: PulledTask, paper: Paper) -> bool:
         texts = [paper, *(with_text(paper, version.body) for version in versions.get(paper.paper_id, ()))]
@@ -514,7 +514,7 @@ def _changed_labels(
         return any(
             studio_tasks.facets_task(task.key or "", text, progress=progress, words=words)["data"] == shown
             for text in unlabelled
-            for words in every_words
+            for words in word_sets
         )
 
     keyed = ((task, task.key) for task in tasks if task.key in questions)

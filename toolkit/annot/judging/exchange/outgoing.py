@@ -82,11 +82,11 @@ class _Marks:
     def __init__(self, session: Session) -> None:
         self._labels: dict[tuple[str, str], tuple[str, ...]] = {}
         self._sentences: dict[tuple[str, str], tuple[int, ...]] = {}
-        for past in corrections(session):
-            for text_id, sha256 in past.texts.items():
-                if text_id in past.labels:
-                    self._labels[text_id, sha256] = past.labels[text_id]
-                self._sentences |= {(query_id, sha256): places for query_id, places in past.sentences.items()}
+        for correction in corrections(session):
+            for text_id, sha256 in correction.texts.items():
+                if text_id in correction.labels:
+                    self._labels[text_id, sha256] = correction.labels[text_id]
+                self._sentences |= {(query_id, sha256): places for query_id, places in correction.sentences.items()}
 
     def labels(self, text_id: str, pair: JudgedTexts, part: str) -> Sequence[str] | None:
         """Labels on the task of an answer; else the labels when the text was corrected."""
@@ -162,8 +162,8 @@ def next_versions(
     versions, changes = stored.read_versions(session, *stored.OF_SETTINGS), shown_versions.changes_of(ws, session)
     kept = with_sent_screens(ws, outgoing, versions, new=new_screen)
     # A facet that was removed is on record as such, although the tasks that were planned go on.
-    gone = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
-    contents = {key: body for project in kept for key, body in project.form.contents.items() if key not in gone}
+    removed = {("facet", facet) for facet in ws.settings.facets.keys() - ws.in_file.facets.keys()}
+    contents = {key: body for project in kept for key, body in project.form.contents.items() if key not in removed}
     contents |= {(change.part, change.subject): _content_now(ws, change) for change in changes}
     histories = stored.read_histories(session)
     new = {
@@ -432,7 +432,7 @@ def _hidden_words(ws: Workspace) -> Collection[HiddenWords]:
 
 
 def _refuse_texts(tasks: Iterable[Mapping[str, Any]], hidden: Collection[str]) -> None:
-    """Raise LeakError if a text that was written for a task repeats a model's words about a pair."""
+    """Raise LeakError if a text written for a task repeats a model's words about a pair."""
     written = {cleaned(text) for task in tasks for text in written_on(task)} if hidden else set()
     faults = [f"{text[:60]!r}: a model's words" for text in sorted(written) if any(words in text for words in hidden)]
     if faults:

@@ -173,8 +173,8 @@ def _send(
                 projects.renew_tasks(session, project.project, outgoing.tasks, ids)
                 untouched = [task for task in listed if task not in stale]
                 shown = as_displayed(session, project.project, displays_of(ws, outgoing), outgoing.tasks, untouched)
-                keys_there = {task.key for task in untouched}
-                fresh = [question for question in outgoing.tasks if pair_key(*question) not in keys_there]
+                existing_keys = {task.key for task in untouched}
+                fresh = [question for question in outgoing.tasks if pair_key(*question) not in existing_keys]
                 note_shown(session, project.project, shown, since=since, fresh=fresh)
                 people.record_notices(session, _notices(outgoing, since))
                 note_opinions(session, person, _opinions_on_server(outgoing, listed, ids), sent_at=since)
@@ -259,14 +259,14 @@ def _notices(outgoing: OutgoingProject, since: str) -> list[Notice]:
     """Notices of publication on the screen."""
     kinds: dict[StoredRound, Kind] = {"judge": "comments", "adjudicate": "reasons"}
     kind = kinds.get(outgoing.part.stored)
-    says = outgoing.form.words("screen.published") in unescape(outgoing.form.label_config)
-    return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, says)]
+    publishes = outgoing.form.words("screen.published") in unescape(outgoing.form.label_config)
+    return [] if kind is None else [Notice(outgoing.assessor, kind, "screen", since, publishes)]
 
 
 def _opinions_on_server(
     outgoing: OutgoingProject, listed: Sequence[StudioTask], ids: Mapping[PairKey, int]
 ) -> dict[PairKey, Sequence[Judgement]]:
-    """The opinions that are on the server now: a task that was answered keeps those that it had."""
+    """Opinions on the server after a push: an answered task keeps its earlier ones."""
     shown_before = {task.task_id: opinions_in(task.data) for task in listed}
     return {
         question: outgoing.opinions[question]

@@ -154,7 +154,7 @@ class Place:
 
 
 class Unreachable(NamedTuple):
-    """A person whose server could not be reached, or not to the end."""
+    """A person whose server could not be reached, or failed before the end."""
 
     assessor: str
     why: str
@@ -190,13 +190,13 @@ def open_servers(ws: Workspace) -> tuple[str | None, ...]:
 
 def refuse_changed_mode(ws: Workspace) -> None:
     """Raise InputError if `isolation` was changed after tasks were sent, and no server of the new mode is known yet."""
-    each, with_servers = isolated(ws), bool(people_with_servers(ws))
-    if with_servers if each else not with_servers or studio_folder(ws).is_dir() or ws.studio_url is not None:
+    one_per_person, with_servers = isolated(ws), bool(people_with_servers(ws))
+    if with_servers if one_per_person else not with_servers or studio_folder(ws).is_dir() or ws.studio_url is not None:
         return
     sent = {(project.server, project.assessor): project.url for project in ws.read(projects.sent_projects)}
     is_shared = len(sent) > len({server for server, _ in sent})
-    if sent and is_shared is each:
-        mode, where = ("project", "one server for all") if each else ("server", "a server for each person")
+    if sent and is_shared is one_per_person:
+        mode, where = ("project", "one server for all") if one_per_person else ("server", "a server for each person")
         raise InputError(
             f'isolation = "{ws.settings.judging.isolation}" in annot.toml, but tasks were sent to {where}: '
             f"{', '.join(sorted(set(sent.values())))}",
@@ -233,8 +233,8 @@ def serverless(ws: Workspace, names: Sequence[str], *, is_new: bool) -> str:
     is_new: nothing was sent or judged so far.
     """
     if not isolated(ws):
-        gone = has_domain(ws) and not server.is_running(studio_folder(ws))
-        if gone or (is_new and not studio_folder(ws).exists()):
+        is_down = has_domain(ws) and not server.is_running(studio_folder(ws))
+        if is_down or (is_new and not studio_folder(ws).exists()):
             return "no Label Studio is running here; with --domain DOMAIN, people elsewhere each get one by https"
         return ""
     without = [name for name in names if not (is_elsewhere(ws, name) or server.is_running(studio_folder(ws, name)))]
@@ -244,9 +244,9 @@ def serverless(ws: Workspace, names: Sequence[str], *, is_new: bool) -> str:
 def without_their_tasks(ws: Workspace, names: Iterable[str], sent: Iterable[Project]) -> set[str]:
     """People whose server here is a new one, on which nothing of theirs is: the study has come from another machine."""
     places = {(project.assessor, project.server) for project in sent}
-    each = isolated(ws)
-    here = [name for name in names if (not is_elsewhere(ws, name) if each else has_domain(ws))]
-    noted = {name: studio_folder(ws, name if each else None) / IDENTITY for name in here}
+    one_per_person = isolated(ws)
+    people = [name for name in names if (not is_elsewhere(ws, name) if one_per_person else has_domain(ws))]
+    noted = {name: studio_folder(ws, name if one_per_person else None) / IDENTITY for name in people}
     return {
         name
         for name, path in noted.items()

@@ -132,7 +132,7 @@ class JudgingRound(Round):
         )
 
     def after_pull(self, ws: Workspace) -> tuple[list[str], int]:
-        """Write `exports/judgements.jsonl`, and put on record how people did on hidden gold."""
+        """Write `exports/judgements.jsonl`, and record each person's results on hidden gold."""
         with ws.writing() as session:
             outcome = outcomes.outcome_of(session, ws.settings)
             for probed in hidden_gold_of(ws, session):
@@ -237,7 +237,7 @@ def _held(pairs: Collection[Pair]) -> str:
 
 
 def _notes_on_late_answers(ws: Workspace, late: Mapping[str, Collection[PairKey]]) -> tuple[str, ...]:
-    """Let people keep pairs that they answered after these were handed on, unless others have begun; notes."""
+    """Let people keep pairs that they answered after handing them on, unless others have begun; returns notes."""
     notes = []
     with ws.writing() as session:
         plan, drawn = people.read_assignments(session), people.read_plan(session)
@@ -351,8 +351,8 @@ def _withdraw(
     answered = {task.key for task in still_there if task.key in handed_on}
     with ws.writing() as session:
         # All that are not there, not only these: a kill may have come between deleting and forgetting.
-        gone = [question for key, question in handed_on.items() if key not in answered]
-        projects.forget_tasks(session, project.project, gone)
+        untouched = [question for key, question in handed_on.items() if key not in answered]
+        projects.forget_tasks(session, project.project, untouched)
     stays = {question for key, question in handed_on.items() if key in answered}
     address, deleted = gateway.labelling_url(project.number), len(stale) - len(answered)
     return SentProject(project.assessor, 0, 0, 0, deleted, 0, address, part=PART.title), stays
@@ -588,7 +588,7 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
         return 0
     tasks_of: dict[int, list[StudioTask]] = {}
 
-    def here(gateway: Gateway, names: Sequence[str]) -> list[Project]:
+    def on_server(gateway: Gateway, names: Sequence[str]) -> list[Project]:
         server = gateway.identity()
         return [project for project in judging if project.server == server and project.assessor in names]
 
@@ -598,10 +598,10 @@ def take_back_tasks(ws: Workspace, query_id: str, *, dry_run: bool) -> int:
         return [task for task in gateway.tasks_of(project.number) if task.key in keys]
 
     def look(gateway: Gateway, names: Sequence[str]) -> None:
-        tasks_of.update({project.project: tasks_on(gateway, project) for project in here(gateway, names)})
+        tasks_of.update({project.project: tasks_on(gateway, project) for project in on_server(gateway, names)})
 
     def delete(gateway: Gateway, names: Sequence[str]) -> None:
-        for project in here(gateway, names):
+        for project in on_server(gateway, names):
             if tasks_of[project.project]:
                 gateway.delete_unanswered(project.number, [task.task_id for task in tasks_of[project.project]])
                 tasks_of[project.project] = tasks_on(gateway, project)

@@ -87,11 +87,11 @@ class LabelsRound(collecting.Round):
         questions = dict.fromkeys(PairKey(paper_id, LABELS_SHOWN) for paper_id in papers)
 
         def spread(holders: Mapping[PairKey, str]) -> list[OutgoingProject]:
-            whose = _spread(holders, questions, names)
+            holder_of = _spread(holders, questions, names)
             return [
                 OutgoingProject(
                     *(forms[name], name),
-                    {question: tasks_of[name][question] for question, person in whose.items() if person == name},
+                    {question: tasks_of[name][question] for question, person in holder_of.items() if person == name},
                 )
                 for name in names
             ]
@@ -178,9 +178,9 @@ def correction_of(
         note = f"{paper.paper_id}: {counted(changed, 'correction')} ignored, because its queries had been sent"
         return Correction(None, 0, (), (note,))
     follow, notes = [], []
-    if gone := [number for number in without if paper.sentences[number].strip()]:
-        kept_labels = ", ".join(f"sentence {number + 1} ({earlier[number]})" for number in gone)
-        removed = f"label removed from {counted(len(gone), 'sentence')}; the earlier one counts"
+    if unlabelled := [number for number in without if paper.sentences[number].strip()]:
+        kept_labels = ", ".join(f"sentence {number + 1} ({earlier[number]})" for number in unlabelled)
+        removed = f"label removed from {counted(len(unlabelled), 'sentence')}; the earlier one counts"
         notes.append(f"{paper.paper_id}: {removed}: {kept_labels}")
     for query in queries.get(paper.paper_id, ()):
         if query.facet not in ws.settings.facets:
@@ -231,11 +231,11 @@ class _LabelledPapers:
             ids = sorted(self.queries)
             labels = labels_of(session, ids)
             moments = {row.paper_id: row.corrected_at for row in read_labels(session, ids)}
-            asked = {question.query_id for _, question in projects.read_asked(session)}
+            sent = {question.query_id for _, question in projects.read_asked(session)}
         check_labels(ws, labels)
         papers = papers_of(ws, ids)
         self.papers = {paper_id: replace(papers[paper_id], labels=labels[paper_id]) for paper_id in ids}
-        self.sent = {query.topic_id for rows in self.queries.values() for query in rows if query.query_id in asked}
+        self.sent = {query.topic_id for rows in self.queries.values() for query in rows if query.query_id in sent}
         """Papers of which some query was sent to be judged."""
         self.corrected_at = {name: datetime.fromisoformat(moment) for name, moment in moments.items() if moment}
         """Moments of the corrections that are on record with one."""
@@ -275,10 +275,10 @@ def _owners(
 
 def _spread(holders: Mapping[PairKey, str], tasks: Iterable[PairKey], names: Sequence[str]) -> dict[PairKey, str]:
     """The person of each paper: a paper that no person has goes to the one of those named who has fewest."""
-    whose = dict(holders)
+    holder_of = dict(holders)
     load = Counter(holders.values())
     for question in tasks:
-        if question not in whose:
-            whose[question] = min(names, key=lambda person: (load[person], names.index(person)))
-            load[whose[question]] += 1
-    return whose
+        if question not in holder_of:
+            holder_of[question] = min(names, key=lambda person: (load[person], names.index(person)))
+            load[holder_of[question]] += 1
+    return holder_of

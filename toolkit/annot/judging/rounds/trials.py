@@ -33,7 +33,7 @@ from annot.study.workspace import Workspace
 
 
 class SubstudyRound(collecting.Round):
-    """The same pairs on abstracts and then on full texts, in a project for each view."""
+    """Round of the sub-study: the same pairs on abstracts and then on full texts, one project per view."""
 
     name = "substudy"
     parts = tuple(PARTS[stored] for stored in trial_answers.ROUNDS.values())
@@ -55,9 +55,9 @@ class SubstudyRound(collecting.Round):
         part = PARTS[trial_answers.ROUNDS[view]]
         with ws.reading() as session:
             assessor = trial_answers.plan_of(session)["assessor"]
-            gone = withdrawn_ids(session)
+            withdrawn = withdrawn_ids(session)
             planned = trials.read_assignments(session, part.stored)
-            sequence = [row.pair_key for row in planned if row.doc_id not in gone]
+            sequence = [row.pair_key for row in planned if row.doc_id not in withdrawn]
             if view == "full":
                 _refuse_before_abstracts(session, assessor)
         material = TaskMaterial(ws, {row.pair for row in sequence})
@@ -107,9 +107,9 @@ class SubstudyRound(collecting.Round):
 
 def _refuse_before_abstracts(session: Session, assessor: str) -> None:
     """Raise InputError while a pair is not judged on the abstracts: the full texts come second."""
-    gone = withdrawn_ids(session)
+    withdrawn = withdrawn_ids(session)
     planned = trials.read_assignments(session, trial_answers.ROUNDS["abstract"])
-    pairs = {assignment.pair for assignment in planned if assignment.doc_id not in gone}
+    pairs = {assignment.pair for assignment in planned if assignment.doc_id not in withdrawn}
     done = {
         answer.pair
         for answer in trial_answers.current_answers(session, trial_answers.ROUNDS["abstract"])
@@ -146,7 +146,7 @@ class TrainingRound(collecting.Round):
         """
         with ws.reading() as session:
             golden = {gold.pair: gold for gold in trials.read_gold(session)}
-            gone = withdrawn_ids(session)
+            withdrawn = withdrawn_ids(session)
             facet_of = {query.query_id: query.facet for query in read_queries(session)}
             everyone = [person for person in people.read_assessors(session) if person.left_on is None]
             answers = trial_answers.by_person(trial_answers.current_answers(session, trial_answers.TRAIN))
@@ -160,7 +160,7 @@ class TrainingRound(collecting.Round):
         sequences: dict[str, tuple[Pair, ...]] = {}
         for name in sorted({*in_training, *assigned_before}):
             current = [pair for pair in assigned_before.get(name, {}) if pair in golden]
-            present = trial_answers.staying(golden, gone, current)
+            present = trial_answers.staying(golden, withdrawn, current)
             free = [pair for pair in present if pair in current or pair not in planned.get(name, {})]
             if left_out := len(present) - len(free):
                 notes.append(f"{name}: left out {counted(left_out, 'gold pair')} that the plan gives to {name}")
@@ -177,7 +177,7 @@ class TrainingRound(collecting.Round):
         sequences = {name: sequence for name, sequence in sequences.items() if name in names}
         with ws.reading() as session:
             new = scale_version(ws, session)
-        outgoing = _outgoing(ws, sequences, golden, facet_of, answers, gone)
+        outgoing = _outgoing(ws, sequences, golden, facet_of, answers, withdrawn)
         return collecting.PreparedPush(outgoing, notes, new_versions=new)
 
     def before_sending(self, session: Session, outgoing: Sequence[OutgoingProject]) -> None:

@@ -239,7 +239,7 @@ def ratio(numerator: Array, denominator: Array, *, where: Mask, otherwise: float
 # ----------------------------------------------------------------------------------------------------------------------
 # Agreement coefficients by name, with the reason in words if one has no value.
 #
-# Values come from counts (`contingency`); what is degenerate is recognised here. Ratings are an array of shape (M,
+# Values come from counts (`Counts`); what is degenerate is recognised here. Ratings are an array of shape (M,
 # N), M assessors, N pairs, nan where not judged; `grades` is the scale, consecutive integers in ascending order, used
 # or not.
 #

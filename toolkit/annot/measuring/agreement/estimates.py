@@ -170,7 +170,7 @@ class AgreementTable:
 
     @property
     def binary(self) -> bool:
-        """True if the scale has two grades as it is."""
+        """True if the scale itself has two grades."""
         return self.binarised_at is None and len(self.grades) == 2
 
     @property
@@ -561,13 +561,13 @@ def caveats(tables: Array, values: Mapping[str, Value], *, averaged: bool) -> di
         one_sided = not coefficients.rests_on_most(sizes[~constant].sum(), sizes.sum())
         two_pairs = coefficients.rests_on_most(sizes[sizes == 2].sum(), sizes.sum())
     one_final_grade = averaged and np.count_nonzero(tables.sum(axis=(0, 1))) == 1
-    sided = ONE_FINAL_GRADE if one_final_grade else ONE_SIDED
+    reason = ONE_FINAL_GRADE if one_final_grade else ONE_SIDED
     one_grade = np.count_nonzero(tables.sum(axis=(0, 1)) + tables.sum(axis=(0, 2))) == 1
     caveats_by_name = {}
     for name, value in values.items():
         if isinstance(value, float) and name.startswith(("alpha", "kappa", "ac")):
             of_gwet = name.startswith("ac")
-            applicable = {sided: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
+            applicable = {reason: one_sided and not of_gwet, TWO_PAIRS: two_pairs, ONE_GRADE: one_grade and of_gwet}
             if any(applicable.values()):
                 caveats_by_name[name] = tuple(text for text, applies in applicable.items() if applies)
     return caveats_by_name

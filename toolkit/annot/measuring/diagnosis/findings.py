@@ -253,8 +253,8 @@ def paces(
         judged = ((panel.query_ids[pair], panel.doc_ids[pair]) for pair in pairs)
         too_fast = tuple(pair for pair in judged if pair in rushed.get(assessor, ()))
         if len(times) < FEWEST_TIMES:
-            has = verb(len(times), "has", "have")
-            few = Undefined(f"only {counted(len(times), 'judgement')} {has} a time; {FEWEST_TIMES} are needed")
+            verb_form = verb(len(times), "has", "have")
+            few = Undefined(f"only {counted(len(times), 'judgement')} {verb_form} a time; {FEWEST_TIMES} are needed")
             results.append(Pace(assessor, len(times), few, few, few, few, few, None, 0, too_fast))
             continue
         low, high = inference.fences(times, fence)
@@ -416,12 +416,12 @@ def guideline_gaps(compared: panels.SharedPairs) -> tuple[GuidelineGap, ...]:
     most is not blamed.
     """
     panel = compared.panel
-    has = np.zeros((len(panel.query_ids), len(panel.scale)), dtype=np.bool_)
-    has[compared.pair, compared.grade] = True
+    has_grade = np.zeros((len(panel.query_ids), len(panel.scale)), dtype=np.bool_)
+    has_grade[compared.pair, compared.grade] = True
     facets, n_queries = np.array(panel.facets), compared.n_queries
     candidates = []
     for low, high in itertools.combinations(range(len(panel.scale)), 2):
-        has_both, has_either = has[:, low] & has[:, high], has[:, low] | has[:, high]
+        has_both, has_either = has_grade[:, low] & has_grade[:, high], has_grade[:, low] | has_grade[:, high]
         hits, times = (np.bincount(panel.query[part], minlength=n_queries) for part in (has_both, has_either))
         queries = np.flatnonzero(times)
         for facet in sorted(set(panel.facets)):
@@ -433,14 +433,14 @@ def guideline_gaps(compared: panels.SharedPairs) -> tuple[GuidelineGap, ...]:
                 continue
             n_either = int((has_either & in_facet).sum())
             expected = n_either * float(hits[queries[~inside]].sum() / times[queries[~inside]].sum())
-            among = has_both & in_facet
+            chosen = has_both & in_facet
             grades = panel.scale[low], panel.scale[high]
-            gap = GuidelineGap(facet, *grades, int(among.sum()), expected, n_either, test.p, ())
-            candidates.append((gap, max(test.p, test.least), among))
+            gap = GuidelineGap(facet, *grades, int(chosen.sum()), expected, n_either, test.p, ())
+            candidates.append((gap, max(test.p, test.least), chosen))
     corrected = inference.holm([p for _, p, _ in candidates])
     clear = [
-        replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, among), key=order_of_hard)[:EXAMPLES]))
-        for (gap, _, among), p in zip(candidates, corrected, strict=True)
+        replace(gap, p_value=p, examples=tuple(sorted(_hard(panel, chosen), key=order_of_hard)[:EXAMPLES]))
+        for (gap, _, chosen), p in zip(candidates, corrected, strict=True)
         if p <= panels.ALPHA
     ]
     return tuple(
@@ -448,7 +448,7 @@ def guideline_gaps(compared: panels.SharedPairs) -> tuple[GuidelineGap, ...]:
     )
 
 
-def _hard(panel: panels.Panel, among: Mask) -> list[HardPair]:
+def _hard(panel: panels.Panel, chosen: Mask) -> list[HardPair]:
     """Pairs among these on which not all agree, by query, the hardest first. among: shape (N,)."""
     starts = np.searchsorted(panel.pair, np.arange(len(panel.query_ids) + 1))
     spread = np.maximum.reduceat(panel.grade, starts[:-1]) - np.minimum.reduceat(panel.grade, starts[:-1])
@@ -456,7 +456,7 @@ def _hard(panel: panels.Panel, among: Mask) -> list[HardPair]:
     of_query = np.bincount(panel.query[twice])
     as_wide = [np.bincount(panel.query[twice & (spread >= s)]) for s in range(len(panel.scale))]
     pairs = []
-    for row in np.flatnonzero((spread > 0) & among):
+    for row in np.flatnonzero((spread > 0) & chosen):
         judgements = slice(starts[row], starts[row + 1])
         grades = zip(panel.who[judgements].tolist(), panel.grade[judgements].tolist(), strict=True)
         query, distance = panel.query[row], int(spread[row])
@@ -465,7 +465,7 @@ def _hard(panel: panels.Panel, among: Mask) -> list[HardPair]:
                 query_id=panel.query_ids[row],
                 doc_id=panel.doc_ids[row],
                 facet=panel.facets[row],
-                grades={panel.assessors[who]: panel.scale[grade] for who, grade in grades},
+                grades={panel.assessors[place]: panel.scale[grade] for place, grade in grades},
                 spread=distance,
                 share=float(as_wide[distance][query] / of_query[query]),
             )
@@ -614,8 +614,8 @@ class _Tests:
         self.by_t = np.stack([contrast.p for contrast in self.contrasts])
         least = np.stack([contrast.least for contrast in self.contrasts])
         ordered = np.sort(least, axis=None)
-        could_hold = ordered * np.searchsorted(ordered, ordered, side="right") <= panels.ALPHA
-        most = ordered[could_hold].max(initial=0.0)
+        is_testable = ordered * np.searchsorted(ordered, ordered, side="right") <= panels.ALPHA
+        most = ordered[is_testable].max(initial=0.0)
         self.p: Array = np.where(least <= most, np.maximum(self.by_t, least), np.nan)
         """Shape (questions, M), not yet corrected; nan if it is not tested."""
         self.n_tests = int(np.isfinite(self.p).sum())
@@ -662,7 +662,7 @@ def _finding(tests: _Tests, question: int, assessor: int, p_value: float, level:
 
 
 def _uninformative_assessors(compared: panels.SharedPairs, level: float) -> list[AssessorFinding]:
-    """Findings about assessors who give one grade whatever the pair is."""
+    """Findings about assessors who give the same grade to every pair."""
     panel = compared.panel
     m, g = len(panel.assessors), len(panel.scale)
     counts = np.bincount(compared.who * g + compared.grade, minlength=m * g).reshape(m, g)

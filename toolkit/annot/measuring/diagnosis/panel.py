@@ -360,11 +360,11 @@ class Contrast:
         self.kind, self.place, self.cells = kind, place, cells
         m = len(compared.panel.assessors)
         defined = ~np.isnan(cells)
-        who, values = compared.cell_who[defined], cells[defined]
-        self.n = np.bincount(who, minlength=m)
+        assessors, values = compared.cell_who[defined], cells[defined]
+        self.n = np.bincount(assessors, minlength=m)
         """Shape (M,): queries behind it."""
         topics, paper = np.unique(
-            who * compared.n_queries + compared.paper_of[compared.cell_query[defined]], return_inverse=True
+            assessors * compared.n_queries + compared.paper_of[compared.cell_query[defined]], return_inverse=True
         )
         judge = topics // compared.n_queries
         sizes, totals = np.bincount(paper), sums(paper, values, len(topics))
@@ -373,7 +373,7 @@ class Contrast:
         self.telling = np.bincount(judge[np.abs(totals) > ZERO], minlength=m)
         """Shape (M,): papers over which it is not exactly 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            total = sums(who, values, m)
+            total = sums(assessors, values, m)
             self.mean = total / self.n
             """Shape (M,): mean over queries; nan if there is none."""
             without = (total[judge] - totals) / (self.n[judge] - sizes)

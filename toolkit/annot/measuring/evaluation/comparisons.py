@@ -340,7 +340,7 @@ def restated_scores(earlier: Sequence[Values], now: Values) -> tuple[Score, ...]
 Error = Literal["irrelevant near the top", "relevant far down"]
 NEAR_TOP: Final = "irrelevant near the top"
 FAR_DOWN: Final = "relevant far down"
-ONE_IN = 5
+NEAR_TOP_DIVISOR = 5
 """Near the top is the first fifth of the ranking, where NDCG%20 looks; far down is its lower half."""
 
 
@@ -371,7 +371,7 @@ def error_cases(
         ranks = {doc.doc_id: rank for rank, doc in enumerate(ranking, start=1)}
         cases += [
             ErrorCase(run, query_id, doc.doc_id, NEAR_TOP, 0, ranks[doc.doc_id])
-            for doc in ranking[: len(ranking) // ONE_IN]
+            for doc in ranking[: len(ranking) // NEAR_TOP_DIVISOR]
             if grades.get(doc.doc_id) == 0
         ]
         far_down = [

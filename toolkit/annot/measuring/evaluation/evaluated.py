@@ -116,7 +116,7 @@ def average_of(
     words: StudyVocabulary = OF_PAPERS,
 ) -> Average:
     """Average over the test folds (`fold1_test`, `fold2_test`, ...) if they contain exactly these queries, else
-    plainly.
+    the plain mean over queries.
     """
     folds, query_ids = test_folds(splits), tuple(sorted(members))
     if average == "test" and folds and sorted(query_id for fold in folds for query_id in fold) == list(query_ids):

@@ -336,12 +336,12 @@ def measured_by_query(run: Run, graded: QueryGrades, selection: MeasureSelection
     others = []
     for name in names:
         member = family_of(convention, name)
-        ours = member is not None and (member[0].kind == JUDGED or ":" in name)
-        if member is None or (convention == "trec" and ties != "expected" and not ours):
+        is_our_own = member is not None and (member[0].kind == JUDGED or ":" in name)
+        if member is None or (convention == "trec" and ties != "expected" and not is_our_own):
             others.append(name)
-    here = [name for name in names if name not in others]
+    computed_here = [name for name in names if name not in others]
     values = {
-        query_id: _measured_documents(convention, here, groups[query_id], grades, relevant_from)
+        query_id: _measured_documents(convention, computed_here, groups[query_id], grades, relevant_from)
         for query_id, grades in graded.items()
     }
     if others:
@@ -470,7 +470,7 @@ def _parsed(name: str) -> Any:
 # - Ties keep the order of the submitted list; in `trec` they go by id as trec_eval has it. On request both take the
 #   mean over all orders of what ties.
 #
-# Beside `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
+# Besides `MEASURES`, which are always shown, any k may be asked for, `Judged@k`, and in `trec` every measure that
 # ir_measures knows by its name there; what is relevant then follows `relevant_from`, unless the name says `rel=`.
 #
 # In both conventions an unjudged document counts as not relevant; the figures come with their number (`unjudged`,

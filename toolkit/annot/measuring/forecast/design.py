@@ -60,8 +60,8 @@ class JointGrades:
     @cached_property
     def _ratings(self) -> Array:
         """Shape (C, k): grades after the policy."""
-        asked = np.ones(self.patterns.shape, dtype=np.bool_)
-        return POLICIES[self.missing](self.patterns, asked)
+        expected = np.ones(self.patterns.shape, dtype=np.bool_)
+        return POLICIES[self.missing](self.patterns, expected)
 
     @cached_property
     def _tables_of_two(self) -> Array:
@@ -99,8 +99,8 @@ def joint_grades(
     chosen = most = 0
     for query in queries:
         rng = inference.generator(seed, "joint", query.query_id)
-        for asked, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
-            answered = np.flatnonzero(asked)
+        for expected, grades_of_pair in zip(query.asked.T, query.ratings.T, strict=True):
+            answered = np.flatnonzero(expected)
             most = max(most, len(answered))
             if len(answered) > per_pair:
                 chosen += 1
@@ -123,8 +123,8 @@ def joint_grades(
 # mean over all queries up to its own chance, and how queries differ from that mean still less. Each redrawing holds
 # one answer to both that fits the pilot, as Student's t does: one draw of the chi-square distribution with U - 1
 # degrees of freedom says by how much queries differ more or less than the pilot's do, and the mean is off by a normal
-# deviate on that scale. Which of the pilot's papers those to come are like has weights of its own (Rubin 1981, The
-# Bayesian bootstrap, Annals of Statistics 9, 130-134). `benchmarks/forecast_coverage.py` measures how often such
+# deviate on that scale. How often each of the pilot's papers stands for a later one is drawn as a weight (Rubin 1981,
+# The Bayesian bootstrap, Annals of Statistics 9, 130-134). `benchmarks/forecast_coverage.py` measures how often such
 # intervals hold what then comes.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -185,8 +185,8 @@ def redrawn(paper: Integers, rng: np.random.Generator) -> PilotRedraw:
         return PilotRedraw(paper, even, np.full(n, 1 / n), math.sqrt(n / max(1, n - 1)))
     chi = rng.chisquare(n - 1) / (n - 1)
     deviates = rng.standard_normal(n)
-    off = (deviates - deviates[paper].mean()) / math.sqrt((n - 1) / n * chi)
-    return PilotRedraw(paper, even * (1 + off[paper]), rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
+    shift = (deviates - deviates[paper].mean()) / math.sqrt((n - 1) / n * chi)
+    return PilotRedraw(paper, even * (1 + shift[paper]), rng.dirichlet(np.ones(n)), math.sqrt((n + 1) / (n - 1) / chi))
 
 
 def papers_by_number(query_ids: Sequence[str], topics: Mapping[str, str] | None) -> Integers:
@@ -408,8 +408,8 @@ def simulate_design(
         if drawn.disputed.any() and isinstance(rate, Undefined):
             settled_hours = draws = rate
         elif drawn.disputed.any() and isinstance(rate, hours.Speed):
-            settled_hours = rate.hours({hours.WHO: share * pairs})
-            draws = hours.drawn_hours(rate, {hours.WHO: drawn.disputed}, rules, noun="settled dispute")
+            settled_hours = rate.hours({hours.DECIDERS: share * pairs})
+            draws = hours.drawn_hours(rate, {hours.DECIDERS: drawn.disputed}, rules, noun="settled dispute")
         settling = _estimate(settled_hours, few_judged, draws, level)
         total_hours, priced = judging, JUDGING_ALONE
         if not isinstance(settled_hours, Undefined):

@@ -162,7 +162,7 @@ def set_speed(seconds: float, name: str) -> Speed:
 def hours_for(
     speed: Speed | Undefined, left: Mapping[str, float], rules: Rules, *, noun: str = "judgement"
 ) -> Estimate:
-    """Hours for this many pairs by assessor. noun: of what has a time."""
+    """Hours for this many pairs by assessor. noun: of the thing that is timed."""
     if not any(left.values()):
         return Estimate(0.0, Interval(0.0, 0.0, rules.level, "prediction"))
     if isinstance(speed, Undefined):
@@ -191,7 +191,7 @@ def drawn_hours(speed: Speed, left: Mapping[str, Array], rules: Rules, *, noun: 
         scale = np.sqrt(speed.freedom / chances)
     for name, n in left.items():
         deviation = np.sqrt(speed.variance_of(name) + speed.per_pair / np.where(n > 0, n, 1.0))
-        key = ("settling",) if name == WHO else ("hours", name)
+        key = ("settling",) if name == DECIDERS else ("hours", name)
         normal = generator(rules.seed, *key).standard_normal(draws)
         total += n * speed.mean_of(name) * np.exp(deviation * scale * normal)
     return total / HOUR
@@ -241,7 +241,7 @@ def seconds_of(judgement: Judgement) -> float | None:
 
 
 NOT_KNOWN = Undefined("no settled dispute has a time yet")
-WHO = "adjudicators"
+DECIDERS = "adjudicators"
 """Name of all adjudicators together: disputes of one study are settled by one or two people."""
 
 SET = Undefined("the time was set, not measured")
@@ -250,14 +250,14 @@ SET = Undefined("the time was set, not measured")
 def settling_of(
     settled: Iterable[Judgement], *, seconds: float | None, fence: float, topics: Mapping[str, str] | None = None
 ) -> Speed | Undefined:
-    """Learn the speed of settling disputes, that of `WHO`.
+    """Learn the speed of settling disputes, that of `DECIDERS`.
 
     settled: the grades that adjudicators gave, with their times. seconds: of one dispute; None learns them. topics: as
     in `speed_of`.
     """
     if seconds is not None:
-        return set_speed(seconds, WHO)
-    learnt = speed_of({WHO: list(settled)}, fence=fence, topics=topics)
+        return set_speed(seconds, DECIDERS)
+    learnt = speed_of({DECIDERS: list(settled)}, fence=fence, topics=topics)
     return NOT_KNOWN if learnt is NO_TIMES else learnt
 
 
@@ -304,7 +304,7 @@ class Effort:
         assert isinstance(self.speed, Speed)
         settled = 0.0
         if self.disputed and isinstance(self.settling, Speed):
-            settled = self.settling.hours({WHO: self.disputed * pairs})
+            settled = self.settling.hours({DECIDERS: self.disputed * pairs})
         return self.speed.hours(self._shared(pairs)) + settled
 
     def hours(self, pairs: ExpectedPairs) -> Estimate:
@@ -318,7 +318,7 @@ class Effort:
         if self.disputed and isinstance(self.settling, Speed):
             n = self.disputed * pairs.mean
             disputes = max(1, round(n))
-            settled = hours_for(self.settling, {WHO: disputes}, self.rules, noun="settled dispute")
+            settled = hours_for(self.settling, {DECIDERS: disputes}, self.rules, noun="settled dispute")
             parts.append(times(settled, n / disputes))
         for part in parts:
             if part.interval is SET:
@@ -351,7 +351,7 @@ def drawn_range(pairs: ExpectedPairs, level: float) -> Interval:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-NOBODY = ""
+VACANT = ""
 """Name in place of an assessor, for judgements that have no assessor yet."""
 
 
@@ -399,13 +399,13 @@ def forecast(
     """Forecast pace, hours left, finish date and cost.
 
     judgements: of several revisions the latest counts, and none that carries flags. remaining: judgements still to
-    give by assessor, and of `NOBODY`; who has judged and is not named there has none left. now: with a time zone.
+    give by assessor, and of `VACANT`; who has judged and is not named there has none left. now: with a time zone.
     topics: the topic of each query, the sampling unit if several are of one; None takes queries as independent.
     An assessor who has not begun is taken to be as fast as the others are on average, and has no date. Without an
     assessor for each judgement, there is no date for all.
     """
-    latest, vacant = counting(judgements), remaining.get(NOBODY, 0)
-    by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining if name != NOBODY} | grouped(
+    latest, vacant = counting(judgements), remaining.get(VACANT, 0)
+    by_assessor: dict[str, list[Judgement]] = {name: [] for name in remaining if name != VACANT} | grouped(
         (judgement.assessor, judgement) for judgement in latest
     )
     names = sorted(by_assessor)
@@ -413,7 +413,7 @@ def forecast(
     speed = speed_of(by_assessor, fence=rules.fence, topics=topics)
     hours = {name: hours_for(speed, {name: left[name]}, rules) for name in names}
     ends = {name: days_left(by_assessor[name], left[name], now, rules, key=name) for name in names}
-    together = hours_for(speed, left | {NOBODY: vacant}, rules)
+    together = hours_for(speed, left | {VACANT: vacant}, rules)
     open_ends = [ends[name] for name in names if left[name]]
     if vacant:
         none = Undefined(f"{counted(vacant, 'judgement')} without an assessor")
@@ -450,11 +450,11 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = []
     timed = [name for name, judgements in by_assessor.items() if any(map(seconds_of, judgements))]
-    borrowing = sorted(name for name in by_assessor if left[name] and name not in timed)
+    untimed = sorted(name for name in by_assessor if left[name] and name not in timed)
     if vacant:
-        borrowing.append("judgements without an assessor")
-    if borrowing and timed:
-        notes.append(f"{', '.join(borrowing)}: no times yet; assumed to be as fast as the others on average")
+        untimed.append("judgements without an assessor")
+    if untimed and timed:
+        notes.append(f"{', '.join(untimed)}: no times yet; assumed to be as fast as the others on average")
     oldest = max(ages_of([*itertools.chain.from_iterable(by_assessor.values())], now), default=math.inf)
     if min(oldest + 1, rules.window_days) < 7:
         notes.append("the pace comes from less than a week, so it may not include a weekend")
@@ -515,9 +515,9 @@ def finish_of(ends: Sequence[End], now: datetime, rules: Rules) -> Finish:
     if reasons:
         none = Undefined("; ".join(reasons))
         return Finish(none, none, rules.level)
-    vague = [end.draws.reason for end in ends if isinstance(end.draws, Undefined)]
-    if vague:
-        return Finish(_date(now, slowest), Undefined("; ".join(vague)), rules.level)
+    unknown_ends = [end.draws.reason for end in ends if isinstance(end.draws, Undefined)]
+    if unknown_ends:
+        return Finish(_date(now, slowest), Undefined("; ".join(unknown_ends)), rules.level)
     last = np.max([end.draws for end in ends if not isinstance(end.draws, Undefined)], axis=0)
     low, high = np.quantile(np.minimum(last, LONGEST), tails(rules.level))
     # With several people the last one is later than each one's own middle.

@@ -117,7 +117,7 @@ def _intercepts(common: Array, reached: Mask, query: Integers, count: int) -> Ar
 # ----------------------------------------------------------------------------------------------------------------------
 # Certainty lost by judging a sample of the pools: seen on queries that are judged.
 #
-# Pairs that were never judged get grades by chance (`filling_in`). From these whole pools, pairs are drawn again many
+# Pairs that were never judged get grades by chance (see above). From these whole pools, pairs are drawn again many
 # times with the probabilities that a share gives them, and each draw is estimated as an evaluation would
 # (`annot.measuring.sampled`). An interval over topics is as wide as the estimates scatter between topics, so it is
 # wider by the root of their scatter over that of the whole pools' values, however many topics a study has. It may
@@ -258,13 +258,13 @@ def certainty(
 
 
 def unknown(reason: Undefined) -> Certainty:
-    """Certainty of which nothing is known, for this reason."""
+    """Unknown certainty, for this reason."""
     none = Estimate(reason, reason)
     return Certainty(none, none, None, reason, None)
 
 
 def redraws_of(queries: int) -> int:
-    """Number of times that this many queries are drawn again: a query's draw takes a few milliseconds."""
+    """Number of redraws for this many queries: drawing a query takes a few milliseconds."""
     return min(MOST_REDRAWS, max(FEWEST_REDRAWS, QUERIES_REDRAWN // queries))
 
 
@@ -284,9 +284,9 @@ class _Scatter:
 
     def __init__(self, values: Array, paper: Integers) -> None:
         """Scatter of values, shape (R, Q, S). paper: shape (Q,), the topic of each query by number."""
-        off = (values - values.mean(axis=1, keepdims=True)) / values.shape[1]
+        deviations = (values - values.mean(axis=1, keepdims=True)) / values.shape[1]
         members = (paper[:, None] == np.arange(paper.max() + 1)).astype(np.float64)
-        self.means = np.einsum("rqs,qu->rus", off, members)
+        self.means = np.einsum("rqs,qu->rus", deviations, members)
         """Shape (R, U, S): distance by which each topic moves the mean of each redraw."""
         self.products = np.einsum("rus,rut->ust", self.means, self.means) / len(self.means)
         """Shape (U, S, S)."""
@@ -454,7 +454,7 @@ def row_of(share: float, pairs: ExpectedPairs, effort: Effort, certain: Certaint
         "too small": certain.too_small,
         "too wide": certain.too_wide,
     }
-    why_not = next((fault for fault, holds in faults.items() if holds), "")
+    why_not = next((fault for fault, applies in faults.items() if applies), "")
     return ShareForecast(
         share=share,
         pairs=Estimate(pairs.mean, drawn_range(pairs, effort.rules.level)),

@@ -274,7 +274,7 @@ def _within(values: Array) -> Array:
 
 
 def _share(part: Array, rest: Array) -> Array:
-    """Share of the part in part and rest together; 0 of nothing."""
+    """Share of `part` in the sum of both; 0 if the sum is 0."""
     together = part + rest
     return np.divide(part, together, out=np.zeros(len(part)), where=together > ROUNDING)
 

@@ -296,8 +296,8 @@ def by_grade(counts: Sequence[GradeCounts]) -> Array:
     estimated = np.array([pool.estimated for pool in counts])
     together = estimated.sum(axis=0)
     least, unknown = np.sum([pool.found for pool in counts], axis=0), sum(pool.unknown for pool in counts)
-    off = np.clip(together, least, least + unknown) - together
-    at_least = estimated + np.outer(documents / max(1.0, documents.sum()), off)
+    shift = np.clip(together, least, least + unknown) - together
+    at_least = estimated + np.outer(documents / max(1.0, documents.sum()), shift)
     ladder = np.column_stack([documents, at_least, np.zeros(len(counts))])
     return np.asarray(ladder[:, :-1] - ladder[:, 1:])
 
@@ -360,8 +360,8 @@ def tuned(
     by_topic = {name: np.zeros((len(KINDS), 3)) for name in names}
     for query_id, of_query in sums.items():
         by_topic[topics[query_id]] += of_query
-    everything = np.sum([by_topic[name] for name in names], axis=0)
-    weights = {name: _weights(everything - by_topic[name]) for name in names}
+    total = np.sum([by_topic[name] for name in names], axis=0)
+    weights = {name: _weights(total - by_topic[name]) for name in names}
     return {query_id: weights[topics[query_id]] for query_id in sums}
 
 
@@ -409,7 +409,7 @@ def _sums(
 # A ridge regression of each grade's indicator on features of the rankings, learned from the drawn pairs of other
 # topics: a topic's own grades never make its predictions, so that what is predicted does not follow from the draw
 # that it corrects. Sums over documents have no bias then, however bad the predictions are; how much these count in
-# ratios is a matter of `weights`.
+# ratios is decided by the weights above.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

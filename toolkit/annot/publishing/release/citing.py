@@ -46,11 +46,11 @@ def _licence(facts: CollectionFacts) -> str:
     parts += [("The topics", terms.topic_licence)] if terms.topic_licence else []
     parts += [("The titles and texts of the documents", terms.text_licence)] if terms.with_text else []
     lines = [f"{facts.collection.title}, version {facts.collection.version}", ""]
-    for what, name in parts:
+    for part, name in parts:
         if name:
             licence = licence_named(name)
             address = f" ({licence.url})" if licence.url and licence.url != licence.name else ""
-            lines.append(f"{what} are licensed under {licence.name}{address}.")
+            lines.append(f"{part} are licensed under {licence.name}{address}.")
     return "\n".join(lines) + "\n" if lines[2:] else ""
 
 

@@ -181,7 +181,7 @@ def _unjudgeable(outcome: Outcome) -> list[tuple[str, int, int]]:
 def _returned(outcome: Outcome) -> dict[str, int]:
     answer_to = {(answer.pair_key, answer.assessor): answer for answer in outcome.everything if answer.counts}
     changed = 0
-    # What goes back because a text was corrected is no second look at the same pair.
+    # A pair that goes back because a text was corrected gets no second look at the same text.
     corrected = {(answer.pair, answer.assessor) for answer in outcome.set_aside}
     returned = [answer for answer in outcome.returned if (answer.pair, answer.assessor) not in corrected]
     for back in returned:

@@ -381,7 +381,7 @@ OFFERED = KNOWN_REASONS | {keyed.value for keyed in (*DIFFERENCES, *DIFFERENCES_
 """Reasons that a screen offers, so that no person wrote them."""
 ROLES = frozenset({"adjudicator", "annotator", "assessor", "expert", "judge"})
 """Pseudonyms that are words of every datasheet."""
-AROUND = 30
+CONTEXT_CHARACTERS = 30
 """Characters that are shown on both sides of a match."""
 _REST = r"[^\s\"'<>,;)]+"
 PATH = re.compile(
@@ -443,8 +443,8 @@ def free_texts(
         if version.why:
             yield FreeText(f"the reason for version {version.number} of {version.name}", version.why)
     for text_id, versions in sorted(study.text_versions.items()):
-        given_reasons = [text.why for text in versions if text.why]
-        yield from (FreeText(f"why the text of {text_id} was corrected", reason) for reason in given_reasons)
+        explanations = [text.why for text in versions if text.why]
+        yield from (FreeText(f"why the text of {text_id} was corrected", reason) for reason in explanations)
     for run in study.runs:
         yield from (FreeText(f"the settings of run {run.tag}", text, public=True) for text in _texts_in(run.facts))
 
@@ -513,7 +513,7 @@ def mentioned(
 
 def _line(words: str, meaning: str, places: Sequence[tuple[FreeText, int]], *, excerpts: bool) -> str:
     text, begin = places[0]
-    start, end = max(0, begin - AROUND), begin + len(words) + AROUND
+    start, end = max(0, begin - CONTEXT_CHARACTERS), begin + len(words) + CONTEXT_CHARACTERS
     shown = " ".join(text.text[start:end].split())
     shown = f"{'...' if start else ''}{shown}{'...' if end < len(text.text) else ''}"
     n_others = len({mentioned_in.place for mentioned_in, _ in places}) - 1

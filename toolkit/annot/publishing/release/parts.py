@@ -126,12 +126,12 @@ class SampleInWords:
     """Kinds of measures, each with a weight of the predictions, and the command that makes the file of relevances."""
 
     def __init__(self, study: Study) -> None:
-        off = list(_plainly_off(study))
+        errors = list(_plainly_off(study))
         measure = None if isinstance(study.evaluated, Undefined) else study.evaluated.measure
         files = (SAMPLE_FILE, EVALUATOR_FILE)
         self.certificate = study.certificate
         """Share of the pools that was judged, and its cost; the same in the report."""
-        self.warning = sentence("sample.warning", off=[*map(abs, off)], measure=measure, files=files)
+        self.warning = sentence("sample.warning", off=[*map(abs, errors)], measure=measure, files=files)
         """Error of a plain evaluation of the qrels."""
         self.n_grades = len(study.settings.scale.grades)
         self.grades = final_grades(study)
@@ -159,8 +159,8 @@ def _plainly_off(study: Study) -> Iterator[float]:
         }
         queries = plain.measured(study.runs[tag], estimated, selection, ties="order").queries
         measured = {query.query_id: query.values for query in queries}
-        off = (measured.get(query_id, {}).get(evaluated.measure, 0.0) - value for query_id, value in estimated.items())
-        yield math.fsum(off) / len(estimated)
+        gaps = (measured.get(query_id, {}).get(evaluated.measure, 0.0) - value for query_id, value in estimated.items())
+        yield math.fsum(gaps) / len(estimated)
 
 
 def sample_files(study: Snapshot) -> dict[str, str]:

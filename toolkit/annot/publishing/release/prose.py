@@ -63,7 +63,7 @@ class Question:
 
 
 def questions(*, topics: bool = False) -> tuple[Question, ...]:
-    """The questions in the order in which they are printed. topics: those of a study that has topics that are texts."""
+    """The questions in the order in which they are printed. topics: with those for studies whose topics are texts."""
     return tuple(question for question in _all_questions() if topics or question.only is None)
 
 
@@ -272,7 +272,7 @@ def size_category(count: int) -> str:
 
 
 class ExamplePair(NamedTuple):
-    """A row of the qrels."""
+    """A row of the qrels, shown as an example."""
 
     query: str
     facet: str

@@ -234,9 +234,9 @@ def _judged(study: Snapshot, *, pooled: bool) -> dict[str, list[str]]:
 
 def _topics(study: Snapshot) -> dict[str, str]:
     """The topic of each query, and the topics that are texts as TREC has them; no file of those where none is."""
-    beside = topics_file(study.texts)
+    file = topics_file(study.texts)
     topics = {TOPICS_FILE: write_topics(study.texts.values())} if study.texts else {}
-    return {beside: write_query_topics(study.queries, file=beside), **topics}
+    return {file: write_query_topics(study.queries, file=file), **topics}
 
 
 def _notes_on_topics(study: Snapshot) -> Iterator[str]:

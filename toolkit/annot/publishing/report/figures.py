@@ -53,7 +53,7 @@ _NAMES = re.compile(r'(\bid="|url\(#|href="#)')
 _LINK = re.compile(r'<a xlink:href="(\S+) ([^"]*)"[^>]*>')
 _SHAPE = re.compile(r"<(?:path|use|text|g|rect)\b[^>]*>")
 _FONT = "font-size: 8px; font-family: 'DejaVu Sans', sans-serif; "
-_NOTHING = re.compile(rf' transform="rotate\(-0 [^"]*"|(?<=<g) id="(?!legend)[^"]*_\d+"(?=>)|(?<=\n) +|{_FONT}')
+_SUPERFLUOUS = re.compile(rf' transform="rotate\(-0 [^"]*"|(?<=<g) id="(?!legend)[^"]*_\d+"(?=>)|(?<=\n) +|{_FONT}')
 """Parts of an SVG without any effect once its head has the font."""
 
 
@@ -159,17 +159,17 @@ class Drawing:
 def _compact(svg: str) -> str:
     """An SVG without parts that have no effect, whose links have a title."""
     svg = _SHAPE.sub(lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(tag[0].split())), svg)
-    svg = _NOTHING.sub("", svg).replace("<svg ", f'<svg style="{_FONT.strip()}" ', 1)
+    svg = _SUPERFLUOUS.sub("", svg).replace("<svg ", f'<svg style="{_FONT.strip()}" ', 1)
     return _LINK.sub(r'<a href="\1" tabindex="-1"><title>\2</title>', svg)
 
 
 def described(svg: str, name: str, title: str, description: str) -> str:
     """A drawing among others on a page: its ids begin with `name`, and a screen reader reads its title and its
     description."""
-    # What text a drawing has is left alone: a run may be called anything.
+    # The text of a drawing is left alone: a run may have any name.
     head, _, rest = re.sub(r"<\w[^>]*>", lambda tag: _NAMES.sub(rf"\1{name}-", tag[0]), svg).partition(">")
     texts = f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-desc">{escape(description)}</desc>'
-    # What an image has within cannot be reached: one with links is a group.
+    # The parts of an image cannot be reached, so a drawing with links is a group.
     role = "group" if "<a href=" in rest else "img"
     return f'{head} role="{role}" aria-labelledby="{name}-title {name}-desc">\n{texts}{rest}'
 
@@ -195,7 +195,7 @@ def before_and_after(
     unit: str,
     query: str,
 ) -> Drawing:
-    """A panel a group; in each, its queries from the lowest to the highest, before and after joined by a line.
+    """A panel for each group, with its queries in ascending order; a line joins before and after.
 
     points: by group (query, before, after). query: the name of one in this study.
     """
@@ -250,8 +250,8 @@ def two_runs(scores: Mapping[str, tuple[float, float]], *, names: tuple[str, str
         percent = [(100 * first, 100 * second) for _, (first, second) in ordered]
         _joined(axes, percent, on)
         for place, name in enumerate(names):
-            told = [f"{names[0]} {first:.1f}, {names[1]} {second:.1f}" for first, second in percent]
-            links = [link(query_id, text, *names) for (query_id, _), text in zip(ordered, told, strict=True)]
+            titles = [f"{names[0]} {first:.1f}, {names[1]} {second:.1f}" for first, second in percent]
+            links = [link(query_id, text, *names) for (query_id, _), text in zip(ordered, titles, strict=True)]
             _marks(axes, [pair[place] for pair in percent], links, place, on, label=name)
         ahead = sum(first < second for first, second in percent)
         axes.axvline(ahead - 0.5, color=on.ink, linewidth=0.6, linestyle=DASHED, zorder=0)
@@ -555,8 +555,8 @@ def over_time(
 
     def paint(figure: Any, on: Surface) -> None:
         below = [["scores"] * len(counts)] if drawn and on.narrow else []
-        beside = ["scores"] * len(counts) if drawn and not on.narrow else []
-        panels = figure.subplot_mosaic([[*counts, *beside], *below], height_ratios=(1, 1.8)[: 1 + len(below)])
+        score_panel = ["scores"] * len(counts) if drawn and not on.narrow else []
+        panels = figure.subplot_mosaic([[*counts, *score_panel], *below], height_ratios=(1, 1.8)[: 1 + len(below)])
         for name, of_panel in counts.items():
             panels[name].bar(range(len(versions)), list(of_panel.values()), 0.6, color=on.color(4))
             for at, count in enumerate(of_panel.values()):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from annot.base.names import StudyVocabulary
 from annot.base.templating import packaged_table
-from annot.judging.states import SHOWN, THINGS, StateFindings, remembered_findings
+from annot.judging.states import SHOWN, STUDY_PARTS, StateFindings, remembered_findings
 from annot.publishing.report.tables import sentence
 from annot.study.snapshot import Snapshot
 
@@ -15,7 +15,7 @@ RESTS_ON: dict[str, frozenset[str]] = {
     place: frozenset(thing for name in names.split() for thing in _TABLE["groups"].get(name, name).split())
     for place, names in _TABLE["places"].items()
 }
-"""Parts of `annot.judging.states.THINGS` that each place of a page depends on."""
+"""Parts of `annot.judging.states.STUDY_PARTS` that each place of a page depends on."""
 
 
 def notices(
@@ -23,14 +23,14 @@ def notices(
 ) -> tuple[str, ...]:
     """A sentence for each state in which something that the place rests on is untrue.
 
-    rests_on: of `annot.judging.states.THINGS`. shown: how many papers a sentence names; None for all.
+    rests_on: of `annot.judging.states.STUDY_PARTS`. shown: how many papers a sentence names; None for all.
     """
     return tuple(
         sentence(
             f"states.{state.notice}",
             state=state,
             shown_by=shown_by,
-            things=[name for thing, name in THINGS.items() if thing in state.untrue & {*rests_on}],
+            things=[name for thing, name in STUDY_PARTS.items() if thing in state.untrue & {*rests_on}],
             shown=shown,
             words=words,
         )

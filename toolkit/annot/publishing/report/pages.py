@@ -26,8 +26,8 @@ from annot.study.snapshot import Snapshot
 # ----------------------------------------------------------------------------------------------------------------------
 # The report as LaTeX to `\input` in a paper: answers, sections and tables, without the drawings.
 #
-# Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: what else there is
-# to say stands below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; what it needs stands at its head.
+# Short tables float; a table that a page may not hold is a `longtable`. A caption is one sentence: all further
+# notes are below the table. Compiles with pdfLaTeX, XeLaTeX and LuaLaTeX; the packages it needs are listed at the top.
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +233,7 @@ def report_files(study: Study) -> dict[str, str]:
 
 
 def _chain(snapshot: Snapshot, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The hash of every file of the chain, as it will be; of one version of the corpus, those that it has alone."""
+    """Hash of every file of the chain when it is written; for a version of the corpus, only its own files."""
     of_version = (QRELS, *CHAIN[-3:])
     for name in of_version if snapshot.version else CHAIN:
         path = snapshot.qrels_file if name == QRELS else snapshot.ws.root / name

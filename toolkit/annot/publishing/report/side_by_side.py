@@ -94,9 +94,9 @@ def with_judged_sentences(queries: Iterable[Query], judged: Mapping[str, JudgedV
 def version_records(
     study: Snapshot, judged: Mapping[str, JudgedVersion], *, others: Collection[str], with_text: bool
 ) -> list[dict[str, Any]]:
-    """Every version of the corrected papers that people judged, as the file of versions has it.
+    """Every version of the corrected papers that people judged, as in the file of versions.
 
-    others: SHA-256 of texts whose papers' versions it has, too.
+    others: SHA-256 of further texts, whose versions are included.
     """
     return [
         version_record(version)
@@ -109,7 +109,7 @@ def version_records(
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The two papers of a pair beside each other, as its assessors saw them, and what the guidelines say of the grades.
+# The two papers of a pair side by side, as its assessors saw them, and what the guidelines say of the grades.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -279,9 +279,9 @@ def _agreement(meeting: Meeting, words: StudyVocabulary, say: Words = ENGLISH) -
         for group in (table.groups if words.faceted else reported_groups(table))
     )
     rows = [
-        (name, when, next((group for group in table.groups if group.name == name), None))
+        (name, period, next((group for group in table.groups if group.name == name), None))
         for name in names
-        for when, table in periods.items()
+        for period, table in periods.items()
     ]
 
     def figure(name: str, group: GroupAgreement | None) -> cells.Number | None:

@@ -63,13 +63,13 @@ class PersonProgress:
     ) -> None:
         work = days.get(name, NOTHING)
         round: StoredRound = "judge" if role == "assessor" else "adjudicate"
-        own = [project for project in snapshot.projects if project.assessor == name and project.round == round]
+        projects = [project for project in snapshot.projects if project.assessor == name and project.round == round]
         self.name, self.role, self.days, self.last, self.forecast = name, role, work.given, work.last, forecast
         self.done = seen.judged if seen else work.n
         self.of = seen.assigned if seen else None
         """Number of pairs to answer in total; None if that is not known yet."""
         self.left = any(person.assessor == name and person.left_on is not None for person in snapshot.people)
-        self.links = tuple(link for project in own if (link := _link(project)) is not None)
+        self.links = tuple(link for project in projects if (link := _link(project)) is not None)
 
 
 def page(

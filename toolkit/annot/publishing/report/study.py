@@ -98,7 +98,7 @@ class Study:
 
     @cached_property
     def label_origins(self) -> dict[str, int]:
-        """Papers by where their sentence labels come from; without those that are not counted."""
+        """Papers by the origin of their sentence labels, without those not counted."""
         if not self.added:
             return self.snapshot.label_origins
         with self.snapshot.ws.reading() as session:
@@ -198,7 +198,7 @@ class Study:
 
     @cached_property
     def work(self) -> Work:
-        """The hours of judging and adjudicating, with those of answers that no one could give a grade in."""
+        """Hours of judging and adjudicating, including answers without a grade."""
         counting = (answer for answer in self.outcome.everything if answer.counts)
         by_person = grouped((answer.assessor, answer) for answer in (*counting, *as_judgements(self.outcome.rulings)))
         speed = speed_of(by_person, fence=self.settings.forecast.fence)

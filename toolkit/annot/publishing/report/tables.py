@@ -261,7 +261,7 @@ def in_words(part: Part, words: StudyVocabulary) -> Part:
 # One declaration a table: its columns, and what each says of a row. Page, notebook, Markdown, LaTeX and terminal,
 # CSV, JSON and pandas come from it.
 #
-# A section declares a table beside what makes its rows. Whatever else a column needs (the coefficients, the other
+# A section declares a table next to the code for its rows. Everything else that a column needs (coefficients, other
 # rows) it takes from the function around it, so that a type checker reads all of it.
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ def table(
     words: StudyVocabulary | None = None,
     **values: object,
 ) -> Table:
-    """The table with a row for each of `rows`; `names` say what a row is, `numbers` stand to their right.
+    """The table with a row for each of `rows`; `names` say what a row is, `numbers` are to their right.
 
     caption: a block of a template, which gets `words` and `values`, and `bracketed`: True if a figure has an interval.
     command: the command that prints the table, if one does. words: the vocabulary of the study, into which headings
@@ -386,13 +386,13 @@ def data_of(table: Table) -> dict[str, object]:
 
 def missing_figures(figures: Iterable[Number], words: StudyVocabulary) -> tuple[str, ...]:
     """Reasons why figures have no value or no interval, each once: with this data's counts if they are the same."""
-    exactly: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for figure in figures:
         part, reason = ("value", figure.raw) if isinstance(figure.raw, Undefined) else ("interval", figure.lacking)
         if isinstance(reason, Undefined):
-            exactly.setdefault((part, reason.kind), []).append(reason.reason)
+            reasons.setdefault((part, reason.kind), []).append(reason.reason)
     counted_reasons = [
         (len(kinds), part, words.said(kind if len({*kinds}) > 1 else kinds[0]))
-        for (part, kind), kinds in exactly.items()
+        for (part, kind), kinds in reasons.items()
     ]
     return sentences("commands.without", told=counted_reasons)

@@ -83,7 +83,7 @@ def frame(
 
 
 def listed(columns: Columns[Listed], rows: Iterable[Listed]) -> pd.DataFrame:
-    """A row for each record, as `--csv` has it; with its columns, and their types, also where there is no record."""
+    """A row for each record, as `--csv` has it; without records, an empty table with the same columns and types."""
     table = frame([columns.of(rows)])
     return empty_table(columns.fields) if table.empty else table
 

@@ -200,7 +200,7 @@ def _mixed(path: Path, model: Any) -> Any:
 
 
 BATCH = 32
-MODULES, OWN, SETTINGS = "modules.json", "sentence_transformers.", "config_sentence_transformers.json"
+MODULES, LIBRARY_PREFIX, SETTINGS = "modules.json", "sentence_transformers.", "config_sentence_transformers.json"
 """The file that names the parts of a sentence-transformers model, how the names of the library's own begin, and the
 file of its settings."""
 
@@ -255,17 +255,17 @@ def _opened(
 
 
 def reading_of(folder: Path) -> PaperReading:
-    """Reading of the weights: a sentence-transformers model by its `own` pooling, any other as SPECTER."""
+    """Reading of the weights: `own` for a sentence-transformers model, else `document`: read as SPECTER is."""
     return "own" if (folder / MODULES).is_file() else "document"
 
 
 def metric_of(folder: Path, reading: PaperReading) -> Metric:
-    """Metric of the vectors: distance, as SPECTER's, or the one that the sentence-transformers model names."""
+    """Metric of the vectors: the one named by a sentence-transformers model, else distance, as for SPECTER."""
     if reading == "document":
         return "l2"
     path = folder / SETTINGS
-    says = json.loads(path.read_text(encoding="utf-8")).get("similarity_fn_name") if path.is_file() else None
-    return "l2" if says == "euclidean" else "cosine"
+    similarity = json.loads(path.read_text(encoding="utf-8")).get("similarity_fn_name") if path.is_file() else None
+    return "l2" if similarity == "euclidean" else "cosine"
 
 
 def open_paper_encoder(
@@ -338,7 +338,7 @@ def _refuse_code(folder: Path) -> None:
         return
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{folder / MODULES}: not a list of modules, each with its type") from None
-    foreign = [name for name in types if not str(name).startswith(OWN)]
+    foreign = [name for name in types if not str(name).startswith(LIBRARY_PREFIX)]
     if foreign:
         raise InputError(
             f"{folder / MODULES}: found module {foreign[0]}, expected modules of sentence-transformers alone"

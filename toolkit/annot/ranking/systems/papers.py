@@ -192,9 +192,9 @@ def _term_system(name: str, *, whole: bool) -> TermSystem:
     needs = ""
     for variant in BASELINES[name].averages:
         source, needs = ORIGINS[variant.source]
-    called = name.replace("fabs_", WHOLE) if whole else name
+    method = name.replace("fabs_", WHOLE) if whole else name
     return TermSystem(
-        called, "terms", source, system.ABSTRACT if whole else system.FACET, system.ABSTRACT, needs, None, name, whole
+        method, "terms", source, system.ABSTRACT if whole else system.FACET, system.ABSTRACT, needs, None, name, whole
     )
 
 

@@ -261,7 +261,7 @@ class System(ABC):
 
     @property
     def of_texts(self) -> str:
-        """Input that it needs of a topic that is a text, and that most such topics do not have."""
+        """Name of the input that it needs and that most topics that are texts do not have."""
         return "the sentences of a query paper"
 
     def topics(self, inputs: SystemInputs) -> Sequence[PooledQuery]:

@@ -491,7 +491,7 @@ def run_order(means: Mapping[str, float]) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Judging beside the collection, as it is on record: who passed the training, hidden gold, and the sub-study.
+# Judgements outside the collection, on record: who passed the training, hidden gold, and the sub-study.
 # ----------------------------------------------------------------------------------------------------------------------
 
 

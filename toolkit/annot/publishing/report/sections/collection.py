@@ -182,12 +182,12 @@ def _pools(study: Study) -> Chapter:
 
 def shared(pools: Mapping[str, Pool]) -> Iterator[Figure]:
     """Documents that several methods came to, if there are several methods."""
-    came = Counter(methods for pool in pools.values() for methods in methods_by_document(pool))
-    order = [method for method in _methods(pools) if any(method in methods for methods in came)]
+    counts = Counter(methods for pool in pools.values() for methods in methods_by_document(pool))
+    order = [method for method in _methods(pools) if any(method in methods for methods in counts)]
     if len(order) > 1:
-        bars = figures.overlap(came, order=order, most=MOST_OVERLAPS, unit="documents")
-        alone = {method: came[frozenset({method})] for method in order}
-        yield picture("overlap", bars, "collection.overlap_", most=MOST_OVERLAPS, whole=len(came), alone=alone)
+        bars = figures.overlap(counts, order=order, most=MOST_OVERLAPS, unit="documents")
+        alone = {method: counts[frozenset({method})] for method in order}
+        yield picture("overlap", bars, "collection.overlap_", most=MOST_OVERLAPS, whole=len(counts), alone=alone)
 
 
 def drawing(pools: Mapping[str, Pool]) -> Figure:
@@ -257,8 +257,8 @@ def grades_body(study: Study) -> Chapter:
         unit="% of pairs",
     )
     sampled = study.grade_counts is not None
-    told = {facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}
-    drawing = picture("grades", bars, "grades.", words=study.words, bracketed=bracketed, sampled=sampled, shares=told)
+    rows = {facet: [*zip(names, row, strict=True)] for facet, row in shares.items()}
+    drawing = picture("grades", bars, "grades.", words=study.words, bracketed=bracketed, sampled=sampled, shares=rows)
     lowest, *_, highest = shares[TOGETHER] if TOGETHER in shares else next(iter(shares.values()))
     values = {"study": study, "words": study.words, "lowest": lowest, "highest": highest, "sampled": sampled}
     drawn: list[Table | Figure] = (
@@ -277,11 +277,11 @@ def grades_appendix(study: Study) -> Iterator[Chapter]:
         Column("Mean grade", lambda row: _mean_grade(of_all[row[0]])),
     ]
     of_assessor = Column[_Graded]("Assessor", lambda row: row[0])
-    table_of_given = _graded(
+    given_grades = _graded(
         "given-grades", answers, study, first_column=of_assessor, more_columns=columns, caption="grades.given"
     )
     text = sentences("grades.judging", study=study)
-    yield Chapter("judgements", "Judgements of each assessor", text, (*over_time(study), table_of_given))
+    yield Chapter("judgements", "Judgements of each assessor", text, (*over_time(study), given_grades))
     if study.decisions:
         queries = {decision.query_id for decision in study.decisions}
         counts = {"pairs": len(study.decisions), "queries": len(queries)}

@@ -29,10 +29,10 @@ def history(study: Study) -> dict[str, dict[str, int]]:
     none if it has only one."""
     ws, corpora, sizes = study.snapshot.ws, study.snapshot.corpora, {}
     for corpus in corpora if len(corpora) > 1 else ():
-        then = read_version(ws, corpus)
-        judgements = sum(judgement.counts for judgement in then.outcome.judgements)
-        documents = count_papers(ws.corpus) - len(then.outside)
-        counts = documents, len(then.queries), len(then.outcome.decisions), judgements
+        earlier = read_version(ws, corpus)
+        judgements = sum(judgement.counts for judgement in earlier.outcome.judgements)
+        documents = count_papers(ws.corpus) - len(earlier.outside)
+        counts = documents, len(earlier.queries), len(earlier.outcome.decisions), judgements
         sizes[corpus] = dict(zip(SIZES, counts, strict=True))
     return sizes
 

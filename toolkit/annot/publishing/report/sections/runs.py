@@ -190,7 +190,7 @@ def compared(evaluated: EvaluatedRuns) -> Iterator[Table]:
 
 
 def by_measure(evaluated: EvaluatedRuns, leader: Best) -> Table:
-    """A row a run, best first, with letters of those that it beats on each facet; chance and one assessor last."""
+    """A row for each run, best first, with letters for the runs that it beats; chance and one assessor last."""
     measure = evaluated.measure
     lines = [line for line in (*evaluated.lines, *evaluated.ceiling) if line.convention == evaluated.convention]
     facets = list(dict.fromkeys(line.facet for line in lines))
@@ -532,7 +532,7 @@ def _errors(study: Study) -> Table:
         for run, rankings in study.runs.items():
             ranked = [query_id for query_id in judged if facets[query_id] == facet and rankings.get(query_id)]
             if ranked:
-                first_fifth = {query_id: len(rankings[query_id]) // comparisons.ONE_IN for query_id in ranked}
+                first_fifth = {query_id: len(rankings[query_id]) // comparisons.NEAR_TOP_DIVISOR for query_id in ranked}
                 topics = [study.snapshot.topics[query_id] for query_id in ranked]
                 kinds: dict[comparisons.Error, Mapping[str, int]]
                 kinds = {comparisons.NEAR_TOP: first_fifth, comparisons.FAR_DOWN: relevant}
