@@ -73,7 +73,7 @@ def sketches_of(group: RowGroups) -> corpus_filters.Sketches:
         for batch in table.to_batches(max_chunksize=1_000)
     ]
     titles = np.array(list(map(corpus_filters.title_mark, table.column("title").to_pylist())), np.uint64)
-    passage = np.zeros(len(titles), np.bool_)
+    passage: NDArray[np.bool_] = np.zeros(len(titles), np.bool_)
     if papers.PART_OF in table.column_names:
         passage = truths(table.column(papers.PART_OF).is_valid())
     return corpus_filters.Sketches(
