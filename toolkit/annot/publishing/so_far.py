@@ -32,7 +32,7 @@ from annot.store.models import Session
 from annot.store.papers import find_papers
 from annot.store.pools import read_queries, read_topics
 from annot.study import guidelines
-from annot.study.outcome import TRIALS, Outcome, answers_of, outcome_of, texts_of
+from annot.study.outcome import TRIAL_ROUNDS, Outcome, answers_of, outcome_of, texts_of
 from annot.study.workspace import Workspace, write_file
 
 FOLDER = "people"
@@ -165,7 +165,9 @@ def _unfinished(session: Session, name: str, outcome: Outcome, *, sent: Set[Task
     tasks = {("judge", pair_key) for assessor, pair_key in pending if assessor == name}
     tasks |= {task for task in sent if task[0] == "judge"}
     tasks |= {("judge", PairKey(*pair)) for pair in projects.read_hidden(session).get(name, ())}
-    tasks |= {(round, trial.pair_key) for round in TRIALS for trial in trials.read_assignments(session, round, name)}
+    tasks |= {
+        (round, trial.pair_key) for round in TRIAL_ROUNDS for trial in trials.read_assignments(session, round, name)
+    }
     waiting = {query_id for (query_id, _), text in texts_of(session).items() if text.state == "waits"}
     return waiting | {pair_key.query_id for _, pair_key in tasks - answered}
 

@@ -43,7 +43,7 @@ from annot.store import facet_labels, papers, people, projects, trials
 from annot.store.models import Notice, Session, StoredRound
 from annot.store.pools import read_corpus_versions
 from annot.study import snapshot as snapshots
-from annot.study.outcome import Pair
+from annot.study.outcome import TRIAL_ROUNDS, Pair
 from annot.study.provenance import ANSWERS_FILE, States, note
 from annot.study.workspace import Workspace, read_kinds, remove_dead_stages, write_file
 
@@ -243,9 +243,6 @@ def _matches(
     return matches_by_pair
 
 
-TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
-
-
 def _judged_labels(judged: Mapping[str, side_by_side.JudgedVersion]) -> dict[str, tuple[str, ...]]:
     """Labels of the versions of texts that were judged, by text, if they have any."""
     return {text_id: version.labels for text_id, version in judged.items() if version.labels}
@@ -277,7 +274,8 @@ def _waiting(session: Session, snapshot: snapshots.Snapshot) -> Iterator[str]:
         _answers(session, "hidden-gold"),
     )
     in_trials = hidden + sum(
-        unanswered(map(_who, trials.read_assignments(session, round)), _answers(session, round)) for round in TRIALS
+        unanswered(map(_who, trials.read_assignments(session, round)), _answers(session, round))
+        for round in TRIAL_ROUNDS
     )
     if in_trials:
         yield f"{counted(in_trials, 'answer')} of training or the sub-study"

@@ -827,7 +827,7 @@ SHARE, ENOUGH_TIMES = 0.05, 20
 """Share of the study's median time, once people have that many times each: long texts need more than a second."""
 LOADING_SECONDS = 3.0
 """Seconds that a slow server needs from one pair to the next."""
-TRIALS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
+TRIAL_ROUNDS: tuple[StoredRound, ...] = ("train", "substudy-abstract", "substudy-full")
 """The rounds whose grades do not count, by their names in the store."""
 
 
@@ -836,7 +836,7 @@ def answers_of(session: Session, outcome: Outcome) -> list[tuple[StoredRound, Ju
     among the others."""
     answers: list[tuple[StoredRound, Judgement]] = [("judge", answer) for answer in outcome.everything]
     answers += [("judge", gold.record) for gold in trials.read_answers(session, "hidden-gold")]
-    answers += [(round, answer.record) for round in TRIALS for answer in trials.read_answers(session, round)]
+    answers += [(round, answer.record) for round in TRIAL_ROUNDS for answer in trials.read_answers(session, round)]
     return [(round, answer) for round, answer in answers if answer.counts]
 
 
