@@ -56,6 +56,17 @@ def test_loads_are_even_and_every_two_assessors_overlap(assignment: str) -> None
     assert max(overlap.values()) <= 2 * min(overlap.values())
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_everyone_has_as_many_pairs_of_each_facet(seed: int) -> None:
+    documents, queries = study([5] * 12)
+    plan = draw_plan(
+        documents, queries, ["a1", "a2", "a3", "a4"], per_pair=2, assignment="per-query", repeats=0.0, seed=seed
+    )
+    of_facet = Counter((assigned.assessor, queries[assigned.query_id].facet) for assigned in plan)
+    assert len(of_facet) == 8
+    assert {*of_facet.values()} == {15}
+
+
 def test_a_query_is_judged_in_one_stretch_and_each_assessor_has_an_order_of_their_own() -> None:
     documents, queries = study([20] * 4)
     plan = draw_plan(documents, queries, ["a1", "a2"], per_pair=2, assignment="per-query", repeats=0.0, seed=1)
