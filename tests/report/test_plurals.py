@@ -13,9 +13,10 @@ TEMPLATES = sorted(
 )
 NOUNS = (
     "pairs|queries|papers|pools|documents|judgements|adjudications|assessors|assignments|runs|sentences|tasks|projects|"
-    "answers|abstracts|rows|labels|citations|candidates|files|revisions|manifests|near-duplicates|questions|days|sets"
+    "answers|abstracts|rows|labels|citations|candidates|files|revisions|manifests|near-duplicates|questions|days|sets|"
+    "headings|others"
 )
-COUNT = re.compile(rf"\{{\{{((?:(?!\}}\}}).)*)\}}\}} (?:(?:query|open|unanswered|full|judged) )?(?:{NOUNS})\b")
+COUNT = re.compile(rf"\{{\{{((?:(?!\}}\}}).)*)\}}\}} (?:(?:query|open|unanswered|full|judged|more) )?(?:{NOUNS})\b")
 NO_COUNTS = ("%.2f", "holding", "best.pairs", "name", "facet", "run ", "method ", "verb(", '"have"')
 """In expressions that no 1 comes out of: means, names, counts that another sentence speaks of where they are 1."""
 

@@ -1,15 +1,18 @@
 """A pair goes back to its assessor with a reason: what is refused, what is noted, and what becomes of it."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from annot.base.errors import InputError, MissingInput
 from annot.base.records import PairKey
+from annot.judging.progress import progress_of
 from annot.steps import changes as returns
 from annot.steps.changes import change, change_one, listing
 from annot.store import people
 from annot.store.answers import JUDGEMENTS, read_returned
+from annot.study.snapshot import read_snapshot
 from annot.study.workspace import Workspace
 from small_study import RECORDED, FirstPairs, Small, judgement, sent_to, sourced
 from study_stages import copied
@@ -70,6 +73,22 @@ def test_what_is_answered_can_be_returned_once_more_under_a_new_number_but_not_t
         back(ws, undo=True)
     assert back(ws, why="Once more.")
     assert returned(ws) == [("d00", 2, False), ("d00", 3, False)]
+
+
+def test_a_returned_pair_is_one_judgement_with_its_new_grade(ws: Workspace) -> None:
+    """d00 has grade 1 from a1 at first: while it waits it is none of the judgements, then it has the new grade."""
+
+    def grades() -> list[int]:
+        now = datetime(2032, 1, 1, tzinfo=UTC)
+        a1, _ = progress_of(read_snapshot(ws), now=now, agreement=lambda snapshot: None).assessors
+        assert sum(a1.grades.values()) + a1.cannot_judge == a1.judged
+        return [a1.grades[grade] for grade in range(4)]
+
+    first = grades()
+    back(ws)
+    assert sum(grades()) == sum(first) - 1
+    answer(ws, occasion=2, grade=3)
+    assert [later - before for later, before in zip(grades(), first, strict=True)] == [0, -1, 0, 1]
 
 
 def test_what_waits_is_taken_back_once(ws: Workspace) -> None:

@@ -32,6 +32,7 @@ class AssessorProgress:
     """Number of these with an answer that counts, including those in `cannot_judge`."""
     cannot_judge: int
     grades: dict[int, int]
+    """Number of these by grade. A pair that was returned is one judgement, with its new answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,8 @@ def progress_of(
     names = sorted({planned.assessor for planned in plan})
     progress = outcome.progress
     done, left = progress.given, progress.left_by_assessor
-    grades_of = {
-        name: Counter(answer.grade for answer in answers.values() if answer.assessor == name) for name in names
-    }
+    final_answers = [answer for answer in (*outcome.current, *outcome.repeats) if answer.counts]
+    grades_of = {name: Counter(answer.grade for answer in final_answers if answer.assessor == name) for name in names}
     rules = rules_of(ws.settings)
     return StudyProgress(
         at=now.astimezone(UTC).isoformat(timespec="seconds"),

@@ -48,7 +48,7 @@ class Status:
     """Pairs that cannot be judged: they are closed without a grade."""
     open: int
     changed_after_adjudication: int
-    """Answers that changed after their pair was adjudicated."""
+    """Number of answers that changed after their pairs were adjudicated."""
     lost: int
     """Answers that count although the server no longer has them as they were."""
     withdrawn: int

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import sqlalchemy as sa
 
 from annot.base.errors import InputError
-from annot.base.names import counted, moment_of
+from annot.base.names import counted, moment_of, verb
 from annot.base.records import (
     Adjudication,
     Assignment,
@@ -802,8 +802,8 @@ def changes_in_words(changes: Sequence[Change]) -> str:
         return ""
     pairs = list(dict.fromkeys(judgement.pair for judgement, _ in changes))
     shown = ", ".join(" ".join(pair) for pair in pairs[:SHOWN]) + (", ..." if len(pairs) > SHOWN else "")
-    several = counted(len(changes), "answer")
-    return f"{several} changed after their pair was adjudicated; the adjudicated grade is kept: {shown}"
+    several, whose = counted(len(changes), "answer"), verb(len(changes), "its pair was", "their pairs were")
+    return f"{several} changed after {whose} adjudicated; the adjudicated grade is kept: {shown}"
 
 
 def _grade_and_reason(record: Any) -> tuple[int | None, str | None]:
